@@ -1,0 +1,28 @@
+/** Tokens of Spark SQL (SqlBaseLexer): keywords without case, backticked names, strings in ' or " with backslash escapes (r'' raw), numbers with suffixes,
+ * comments (nested; hints are read as comments). The parser pulls tokens from an array; statements are split by the lexer, never by text search. */
+#ifndef EXPR_LEXER_H
+#define EXPR_LEXER_H
+
+#include "base/base.h"
+
+typedef enum token_kind {
+    TOKEN_END, TOKEN_NAME, TOKEN_QUOTED_NAME, TOKEN_STRING, TOKEN_INTEGER, TOKEN_DECIMAL, TOKEN_EXPONENT, TOKEN_OP
+} token_kind;
+
+typedef struct token {
+    token_kind kind;
+    char suffix;     /**< numbers: 'L' 'S' 'Y' 'D' 'F' 'B' (BD) or 0 */
+    uint32_t from, to; /**< byte offsets in the text */
+    str text;        /**< NAME: as written; QUOTED_NAME and STRING: unescaped; numbers: digits without suffix; OP: the characters */
+} token;
+
+typedef struct token_list { token *items; size_t count, capacity; } token_list; /**< ends with TOKEN_END */
+
+/** @return PARSE_SYNTAX_ERROR for an unclosed string, comment or name, or a character that starts no token. */
+silt_status lexer_run(str text, arena *a, token_list *out, silt_error *err) MUST_CHECK;
+/** Offsets of each statement of a script split at top-level ';' (comments and strings respected); BEGIN … END blocks are not known. */
+silt_status lexer_split_script(str text, arena *a, str **out_statements, size_t *out_count, silt_error *err) MUST_CHECK;
+/** "line 2, column 5" with the source line and a caret under the offset; for error details. */
+str lexer_caret(str text, uint32_t offset, arena *a);
+
+#endif
