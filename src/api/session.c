@@ -1,0 +1,161 @@
+/* Sessions and SQL of the public API, and the one registry of storage back ends. */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "expr/lexer.h"
+#include "expr/parser.h"
+
+#ifndef SILT_BUILD_VERSION
+#define SILT_BUILD_VERSION "0.0.0"
+#endif
+
+const char *silt_version(void) { return SILT_BUILD_VERSION; }
+
+static silt_status open_local(str authority, void *config, store **out, silt_error *err) {
+    (void)authority;
+    (void)config;
+    return store_local_open(out, err);
+}
+
+/* One row per URI scheme. */
+static const struct { const char *scheme; store_open_fn open; } back_ends[] = {
+    {"file", open_local},
+};
+
+str *api_strs(arena *a, const char *const *strings, size_t n) {
+    str *out = ARENA_ARRAY(a, n, str);
+    for (size_t i = 0; out && i < n; i++) out[i] = str_of(strings[i]);
+    return out;
+}
+
+silt_status silt_session_open(const silt_session_options *options, silt_session **out, silt_error *err) {
+    silt_session *s = calloc(1, sizeof *s);
+    arena *a = arena_new();
+    silt_status status = SILT_OK;
+    if (!s || !a) {
+        status = error_no_memory(err);
+        goto out;
+    }
+    buf_init(&s->text, BUF_MAX_DEFAULT);
+    TRY_OUT(store_registry_new(&s->stores, err));
+    for (size_t i = 0; i < ARRAY_LEN(back_ends); i++) TRY_OUT(store_registry_add(s->stores, back_ends[i].scheme, back_ends[i].open, NULL, err));
+    size_t n = API_GET(options, n_settings, 0);
+    str *keys = api_strs(a, API_GET(options, keys, NULL), n), *values = api_strs(a, API_GET(options, values, NULL), n);
+    if (n && (!keys || !values)) {
+        status = error_no_memory(err);
+        goto out;
+    }
+    session_options inner = {.stores = s->stores, .keys = keys, .values = values, .n_settings = n, .cancel = &s->cancel,
+                             .progress = API_GET(options, progress, NULL), .progress_ctx = API_GET(options, progress_ctx, NULL)};
+    TRY_OUT(session_open(&inner, &s->inner, err));
+    *out = s;
+    s = NULL;
+out:
+    arena_free(a);
+    silt_session_close(s);
+    return status;
+}
+
+void silt_session_close(silt_session *s) {
+    if (!s) return;
+    session_close(s->inner);
+    store_registry_free(s->stores);
+    buf_dispose(&s->text);
+    free(s);
+}
+
+silt_status silt_session_set(silt_session *s, const char *key, const char *text, silt_error *err) { return session_set(s->inner, api_str(key), api_str(text), err); }
+
+const char *silt_session_get(silt_session *s, const char *key) {
+    str v = session_get(s->inner, api_str(key));
+    if (!v.ptr) return NULL;
+    buf_clear(&s->text);
+    buf_append(&s->text, v);
+    return buf_cstr(&s->text);
+}
+
+void silt_session_cancel(silt_session *s) { s->cancel.requested = 1; }
+void silt_session_resume(silt_session *s) { s->cancel.requested = 0; }
+
+/* ---- statements ---- */
+
+/* A parameter's text in its type: through the parser and a constant cast, so that it means what the same text means in SQL. */
+static silt_status parameter_value(const silt_query_options *o, size_t i, arena *a, value *out, silt_error *err) {
+    const char *text = o->parameter_values[i];
+    const char *const *types = API_GET(o, parameter_types, NULL);
+    const data_type *type = &type_string;
+    if (types && types[i]) TRY(type_parse(str_of(types[i]), a, &type, err));
+    *out = (value){.type = type, .is_null = text == NULL};
+    if (!text) return SILT_OK;
+    str s = str_of(text);
+    bool ok = true;
+    switch (type->id) {
+    case TYPE_STRING:
+    case TYPE_BINARY: out->as.bytes = s; break;
+    case TYPE_BOOLEAN: out->as.boolean = str_eq_ascii_fold(s, STR("true")); ok = out->as.boolean || str_eq_ascii_fold(s, STR("false")); break;
+    case TYPE_BYTE:
+    case TYPE_SHORT:
+    case TYPE_INT:
+    case TYPE_LONG: ok = str_to_i64(s, &out->as.i64); break;
+    case TYPE_FLOAT:
+    case TYPE_DOUBLE: ok = str_to_f64(s, &out->as.f64); break;
+    case TYPE_DECIMAL: ok = decimal_parse(s, type->scale, &out->as.decimal); break;
+    default: {
+        silt_status status = partition_value_parse(s, false, type, 0, a, out, NULL);
+        ok = status == SILT_OK;
+        break;
+    }
+    }
+    return ok ? SILT_OK : err_CAST_INVALID_INPUT(err, s, STR("STRING"), type_sql(type, a));
+}
+
+silt_status silt_query(silt_session *s, const char *sql, const silt_query_options *options, struct ArrowArrayStream *out, silt_error *err) {
+    out->release = NULL;
+    arena *a = arena_new();
+    if (!a) return error_no_memory(err);
+    silt_status status = SILT_OK;
+    statement_parameters p = {.count = API_GET(options, n_parameters, 0)};
+    value *values = ARENA_ARRAY(a, p.count, value);
+    str *names = ARENA_ARRAY(a, p.count, str);
+    if (!values || !names) {
+        status = error_no_memory(err);
+        goto out;
+    }
+    for (size_t i = 0; i < p.count; i++) {
+        names[i] = options->parameter_names && options->parameter_names[i] ? str_of(options->parameter_names[i]) : STR("");
+        TRY_OUT(parameter_value(options, i, a, &values[i], err));
+    }
+    p.names = names;
+    p.values = values;
+    statement_result *result;
+    TRY_OUT(session_run(s->inner, api_str(sql), &p, &result, err));
+    status = api_stream_from_result(result, out, err);
+out:
+    arena_free(a);
+    return status;
+}
+
+silt_status silt_export_parquet(silt_session *s, const char *sql, const char *path, silt_error *err) {
+    return session_export_parquet(s->inner, api_str(sql), api_str(path), err);
+}
+
+bool silt_script_next(const char *text, size_t *out_end, bool *out_is_blank) {
+    arena *a = arena_new();
+    token_list tokens;
+    size_t len = strlen(text);
+    *out_end = len;
+    *out_is_blank = false;
+    bool whole = false;
+    if (a && lexer_run(str_of(text), a, &tokens, NULL) == SILT_OK) {
+        *out_is_blank = tokens.items[0].kind == TOKEN_END;
+        for (size_t i = 0; !whole && i < tokens.count; i++) {
+            const token *t = &tokens.items[i];
+            if (t->kind != TOKEN_OP || !str_eqz(t->text, ";")) continue;
+            *out_end = t->to;
+            *out_is_blank = i == 0;
+            whole = true;
+        }
+    }
+    arena_free(a);
+    return whole;
+}

@@ -1,0 +1,86 @@
+/** The command line: what its files share. Public headers only. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "silt/silt.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef struct string_list { const char **items; size_t count, capacity; } string_list;
+void list_add(string_list *l, const char *item); /* exits on exhaustion, as a program may */
+/** printf into fresh memory. */
+char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** Options that every command takes, parsed out of argv by options_parse. */
+typedef struct options {
+    const char *command;
+    string_list conf_keys, conf_values;
+    string_list param_names, param_values;
+    const char *format; /* NULL: table on a terminal and in a pipe alike */
+    const char *output; /* -o FILE */
+    int64_t version;
+    const char *timestamp;
+    bool no_progress, quiet, help;
+    /* of single commands */
+    string_list files;  /* -f */
+    string_list reader_keys, reader_values, property_keys, property_values, partition_by;
+    const char *into, *mode, *input_format, *schema, *txn_app, *txn_version, *user_metadata, *warehouse;
+    bool merge_schema, overwrite_schema;
+    int64_t limit;
+    string_list arguments; /* what is no option */
+} options;
+
+/** false after a usage error, which it printed. `allowed`: letters of the groups that the command takes, see options.c. */
+bool options_parse(int argc, char **argv, const char *allowed, options *out);
+/** Opens a session with the options' settings; prints the error. */
+silt_session *open_session(const options *o);
+/** Prints "[CONDITION] message", detail and hint to stderr; returns EXIT_FAILED. */
+int report_error(const silt_error *err);
+int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** delta.`path` for a path or URI, the name itself for a catalog name. */
+char *table_sql(const char *table);
+/** The whole of a file ("-" = stdin), NUL-terminated; NULL after an error, which it printed. */
+char *read_text(const char *path);
+
+/* ---- output ---- */
+typedef struct output output;
+/** Format by name: table, csv, json, jsonl, markdown. file NULL = stdout; otherwise the file appears whole at output_close(commit). NULL after an error, which it printed. */
+output *output_open(const char *format, const char *file, const char *time_zone);
+/** Print all rows of a stream and release it. A stream without columns prints nothing. */
+int output_stream(output *o, struct ArrowArrayStream *stream);
+/** EXIT_DONE, or EXIT_FAILED when writing failed. */
+int output_close(output *o, bool commit);
+bool output_format_known(const char *format);
+/** Run one statement and print it. */
+int run_statement(silt_session *session, const options *o, output *out, const char *sql);
+
+/* ---- values of Arrow arrays as text (value.c) ---- */
+typedef struct text_buf { char *ptr; size_t len, capacity; } text_buf;
+void text_add(text_buf *b, const char *bytes, size_t len);
+void text_add_z(text_buf *b, const char *z);
+void text_printf(text_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** JSON by the rules of `silt help formats`. */
+void value_write_json(text_buf *b, const struct ArrowSchema *s, const struct ArrowArray *a, int64_t row);
+/** As Spark's CAST(x AS STRING) shows it; false for NULL (nothing appended). Timestamps in the process's zone. */
+bool value_write_text(text_buf *b, const struct ArrowSchema *s, const struct ArrowArray *a, int64_t row);
+
+/* ---- one per command ---- */
+int command_sql(int argc, char **argv);
+int command_shell(int argc, char **argv);
+int command_load(int argc, char **argv);
+int command_show(int argc, char **argv);
+int command_history(int argc, char **argv);
+int command_files(int argc, char **argv);
+int command_schema(int argc, char **argv);
+int command_checkpoint(int argc, char **argv);
+int command_demo(int argc, char **argv);
+int command_help(int argc, char **argv);
+
+/** Ctrl-C stops the session's running statement. */
+void interrupt_attach(silt_session *session);
+bool interrupt_seen(void); /* since the last call */
+
+#endif

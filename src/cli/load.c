@@ -1,0 +1,75 @@
+/* silt load: files into a table. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static bool parse_mode(const char *text, silt_save_mode *out) {
+    static const struct { const char *name; silt_save_mode mode; } table[] = {
+        {"append", SILT_APPEND}, {"overwrite", SILT_OVERWRITE}, {"error", SILT_ERROR_IF_EXISTS}, {"errorifexists", SILT_ERROR_IF_EXISTS}, {"ignore", SILT_IGNORE}};
+    for (size_t i = 0; text && i < sizeof table / sizeof *table; i++) {
+        if (strcasecmp(text, table[i].name) == 0) {
+            *out = table[i].mode;
+            return true;
+        }
+    }
+    *out = SILT_APPEND;
+    return text == NULL;
+}
+
+static bool has_key(const string_list *keys, const char *name) {
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcasecmp(keys->items[i], name) == 0) return true;
+    return false;
+}
+
+/* What someone who loads a file takes for granted: a CSV has a header and its types are found out, unless a schema is given. */
+static void csv_defaults(options *o) {
+    if (!has_key(&o->reader_keys, "header")) {
+        list_add(&o->reader_keys, "header");
+        list_add(&o->reader_values, "true");
+    }
+    if (!o->schema && !has_key(&o->reader_keys, "inferSchema")) {
+        list_add(&o->reader_keys, "inferSchema");
+        list_add(&o->reader_values, "true");
+    }
+}
+
+int command_load(int argc, char **argv) {
+    options o;
+    silt_write_options w = {.struct_size = sizeof w};
+    if (!options_parse(argc, argv, "l", &o)) return EXIT_USAGE;
+    if (o.help) return command_help(2, (char *[]){(char *)"help", (char *)"load"});
+    if (o.arguments.count == 0 || !o.into) return usage_error("'silt load' takes FILES and --into TABLE");
+    if (!parse_mode(o.mode, &w.mode)) return usage_error("--mode takes append, overwrite, error or ignore, not '%s'", o.mode);
+    if ((o.txn_app == NULL) != (o.txn_version == NULL)) return usage_error("--txn-app and --txn-version go together");
+    if (o.txn_version) {
+        char *end;
+        w.txn_version = strtoll(o.txn_version, &end, 10);
+        if (*end || !*o.txn_version) return usage_error("--txn-version takes a whole number, not '%s'", o.txn_version);
+    }
+    csv_defaults(&o);
+    w.partition_by = o.partition_by.items;
+    w.n_partition_by = o.partition_by.count;
+    w.merge_schema = o.merge_schema;
+    w.overwrite_schema = o.overwrite_schema;
+    w.txn_app_id = o.txn_app;
+    w.user_metadata = o.user_metadata;
+    w.property_keys = o.property_keys.items;
+    w.property_values = o.property_values.items;
+    w.n_properties = o.property_keys.count;
+    silt_load_options l = {.struct_size = sizeof l, .format = o.input_format, .option_keys = o.reader_keys.items, .option_values = o.reader_values.items, .n_options = o.reader_keys.count, .schema = o.schema};
+    silt_session *session = open_session(&o);
+    if (!session) return EXIT_FAILED;
+    silt_error err;
+    silt_write_result done = {.struct_size = sizeof done};
+    int code = EXIT_DONE;
+    if (silt_load(session, o.into, o.arguments.items, o.arguments.count, &l, &w, &done, &err) != SILT_OK) code = report_error(&err);
+    else if (!o.quiet && done.version < 0) puts("nothing was written");
+    else if (!o.quiet) printf("%" PRId64 " row%s in %" PRId64 " file%s, version %" PRId64 "\n", done.num_rows, done.num_rows == 1 ? "" : "s", done.num_files, done.num_files == 1 ? "" : "s", done.version);
+    silt_session_close(session);
+    return code;
+}

@@ -1,0 +1,90 @@
+/* silt sql: statements from the command line, files or standard input. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static bool is_blank(const char *s) {
+    while (*s && isspace((unsigned char)*s)) s++;
+    return *s == '\0';
+}
+
+/* Every statement of a script in turn; the first failure ends it. */
+static int run_script(silt_session *session, const options *o, output *out, const char *script) {
+    while (!is_blank(script)) {
+        size_t end;
+        bool blank;
+        bool more = silt_script_next(script, &end, &blank);
+        if (!blank) {
+            char *statement = text_of("%.*s", (int)end, script);
+            int code = run_statement(session, o, out, statement);
+            free(statement);
+            if (code != EXIT_DONE) return code;
+        }
+        if (!more) break;
+        script += end;
+    }
+    return EXIT_DONE;
+}
+
+static int export_parquet(silt_session *session, const options *o, const char *script) {
+    silt_error err;
+    if (!o->output) return usage_error("--format parquet needs -o FILE");
+    char *text = text_of("%s", script), *temporary = text_of("%s.%ld.partial", o->output, (long)getpid());
+    size_t n = strlen(text);
+    while (n && (isspace((unsigned char)text[n - 1]) || text[n - 1] == ';')) text[--n] = '\0';
+    int code = EXIT_DONE;
+    if (silt_export_parquet(session, text, temporary, &err) != SILT_OK) {
+        code = report_error(&err);
+        unlink(temporary);
+    } else if (rename(temporary, o->output) != 0) {
+        fprintf(stderr, "silt: cannot write %s: %s\n", o->output, strerror(errno));
+        unlink(temporary);
+        code = EXIT_FAILED;
+    }
+    free(text);
+    free(temporary);
+    return code;
+}
+
+int command_sql(int argc, char **argv) {
+    options o;
+    if (!options_parse(argc, argv, "qo", &o)) return EXIT_USAGE;
+    if (o.help) return command_help(2, (char *[]){(char *)"help", (char *)"sql"});
+    text_buf script = {0};
+    text_add_z(&script, "");
+    for (size_t i = 0; i < o.files.count + o.arguments.count; i++) {
+        bool from_file = i < o.files.count;
+        char *text = from_file ? read_text(o.files.items[i]) : text_of("%s", o.arguments.items[i - o.files.count]);
+        if (!text) return EXIT_FAILED;
+        text_add_z(&script, text);
+        text_add_z(&script, "\n;\n"); /* the line end closes a comment */
+        free(text);
+    }
+    if (o.files.count + o.arguments.count == 0) {
+        if (isatty(STDIN_FILENO)) return usage_error("give a statement, -f FILE, or statements on standard input");
+        char *text = read_text("-");
+        if (!text) return EXIT_FAILED;
+        text_add_z(&script, text);
+        free(text);
+    }
+    silt_session *session = open_session(&o);
+    if (!session) return EXIT_FAILED;
+    int code;
+    if (o.format && strcmp(o.format, "parquet") == 0) {
+        code = export_parquet(session, &o, script.ptr);
+    } else {
+        output *out = output_open(o.format ? o.format : "table", o.output, silt_session_get(session, "spark.sql.session.timeZone"));
+        code = out ? run_script(session, &o, out, script.ptr) : EXIT_FAILED;
+        if (out) {
+            int closed = output_close(out, code == EXIT_DONE);
+            if (code == EXIT_DONE) code = closed;
+        }
+    }
+    silt_session_close(session);
+    free(script.ptr);
+    return code;
+}

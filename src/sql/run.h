@@ -1,0 +1,122 @@
+/** What the statement runners share: the session's insides, one statement's context, and results made of rows. */
+#ifndef SQL_RUN_H
+#define SQL_RUN_H
+
+#include "ops/ops.h"
+#include "sql/sql.h"
+#include "sql/statement.h"
+
+typedef struct setting { str key, value; } setting;
+typedef struct temp_view { str name, text; } temp_view;
+typedef struct cached_snapshot { str root; store *store; delta_snapshot *snapshot; } cached_snapshot;
+
+#define SNAPSHOT_CACHE_SIZE 16
+
+struct session {
+    arena *a;                       /* the session's life */
+    store_registry *stores;
+    engine *engine;                 /* opened by the first statement that needs it */
+    catalog *catalog;
+    str database;                   /* current */
+    setting *settings; size_t n_settings, settings_capacity;
+    temp_view *views; size_t n_views, views_capacity;
+    delta_env **envs; size_t n_envs, envs_capacity; /* one per store; snapshots borrow them */
+    cached_snapshot cache[SNAPSHOT_CACHE_SIZE]; size_t cache_next;
+    const cancel_token *cancel;
+    void (*progress)(void *ctx, const char *text, double fraction); void *progress_ctx;
+};
+
+struct statement_result {
+    arena *a;                       /* the statement's life: tree, sources, rows */
+    const data_type *type;
+    engine_result *stream;          /* a query's rows, or NULL */
+    arrow_builder *rows;            /* rows made by the statement itself, or NULL */
+    bool rows_done;
+    str message;
+};
+
+/** One running statement. Everything in `a` lives as long as its result. */
+typedef struct run {
+    session *s;
+    arena *a;
+    const statement *st;
+    statement_result *result;
+    bind_env bind;
+    table_resolver resolver;
+} run;
+
+/* ---- settings.c ---- */
+bool session_flag(session *s, const char *key, bool absent);
+silt_status settings_list(run *r, silt_error *err) MUST_CHECK;
+
+/* ---- resolve.c ---- */
+/** Where a table reference leads. */
+typedef struct resolved_table {
+    str display;            /* as errors name it */
+    str database, name;     /* catalog tables; null for path tables */
+    bool in_catalog;
+    catalog_table entry;
+    str format;             /* "delta", "parquet", "csv", "json", "view" */
+    str location;           /* as written or in the catalog */
+    store *store; str root; /* of the location */
+    str at_path;            /* path table written as path@v1 …: the part behind '@', else null */
+} resolved_table;
+
+/** Catalog entry or path; NOT_FOUND (TABLE_OR_VIEW_NOT_FOUND) unless `may_be_absent`, which then leaves in_catalog false and location empty. */
+silt_status resolve_table(run *r, const relation *rel, bool may_be_absent, resolved_table *out, silt_error *err) MUST_CHECK;
+silt_status resolve_location(session *s, str location, arena *a, store **out_store, str *out_root, silt_error *err) MUST_CHECK;
+/** Snapshot of a Delta table at its travel spec (NULL: latest); retained by the statement. */
+silt_status open_snapshot(run *r, const resolved_table *t, const travel_spec *travel, delta_snapshot **out, silt_error *err) MUST_CHECK;
+silt_status session_env(session *s, store *st, delta_env **out, silt_error *err) MUST_CHECK;
+silt_status session_need_engine(session *s, silt_error *err) MUST_CHECK;
+/** db and name of a catalog reference (1 to 3 parts). */
+silt_status split_name(run *r, name_parts name, str *database, str *table, silt_error *err) MUST_CHECK;
+silt_status run_bind(run *r, silt_error *err) MUST_CHECK; /* fills r->bind and the resolver; opens the engine */
+ops_env run_ops_env(run *r, const delta_env *env);
+str name_join(name_parts name, arena *a);
+/** The table of a text: a catalog name where it is one, else a path or URI (in_catalog false, name null). */
+silt_status resolve_text(run *r, str table, resolved_table *out, silt_error *err) MUST_CHECK;
+
+/* ---- ddl.c ---- */
+silt_status register_table(run *r, const resolved_table *t, bool managed, str comment, silt_error *err) MUST_CHECK; /* into the catalog; path tables: nothing */
+
+/* ---- result.c ---- */
+/** Begin rows of the statement's own: columns "name type, …" as DDL text. */
+silt_status rows_begin(run *r, const char *columns_ddl, silt_error *err) MUST_CHECK;
+arrow_builder *rows_column(run *r, size_t i);
+/** Append one row of strings; a null str appends NULL. All columns are STRING. */
+silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) MUST_CHECK;
+bool like_pattern_matches(str pattern, str text); /* SHOW … LIKE 'a*|b*', without case */
+
+/* ---- the runners: one per statement kind, in query.c, insert.c, ddl.c, show.c, describe.c ---- */
+typedef silt_status (*statement_runner)(run *r, silt_error *err);
+silt_status run_query(run *r, silt_error *err) MUST_CHECK;
+silt_status run_explain(run *r, silt_error *err) MUST_CHECK;
+silt_status run_insert(run *r, silt_error *err) MUST_CHECK;
+silt_status run_create_table(run *r, silt_error *err) MUST_CHECK;
+silt_status run_create_table_like(run *r, silt_error *err) MUST_CHECK;
+silt_status run_drop_table(run *r, silt_error *err) MUST_CHECK;
+silt_status run_create_view(run *r, silt_error *err) MUST_CHECK;
+silt_status run_drop_view(run *r, silt_error *err) MUST_CHECK;
+silt_status run_create_database(run *r, silt_error *err) MUST_CHECK;
+silt_status run_drop_database(run *r, silt_error *err) MUST_CHECK;
+silt_status run_use(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_databases(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_tables(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_views(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_columns(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_tblproperties(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_create_table(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_partitions(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_functions(run *r, silt_error *err) MUST_CHECK;
+silt_status run_show_current(run *r, silt_error *err) MUST_CHECK;
+silt_status run_describe_table(run *r, silt_error *err) MUST_CHECK;
+silt_status run_describe_query(run *r, silt_error *err) MUST_CHECK;
+silt_status run_describe_detail(run *r, silt_error *err) MUST_CHECK;
+silt_status run_describe_history(run *r, silt_error *err) MUST_CHECK;
+silt_status run_describe_database(run *r, silt_error *err) MUST_CHECK;
+silt_status run_describe_function(run *r, silt_error *err) MUST_CHECK;
+silt_status run_set(run *r, silt_error *err) MUST_CHECK;
+silt_status run_reset(run *r, silt_error *err) MUST_CHECK;
+
+#endif

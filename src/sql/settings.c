@@ -1,0 +1,100 @@
+/* Session configuration: Spark's and Delta's keys by their own names, the defaults that Silt knows, SET and RESET. */
+#include "base/time.h"
+#include "sql/run.h"
+
+/* Keys with a default. Other keys are kept as they are set: a job's configuration must not fail here for a key that only Spark's cluster needs. */
+static const struct { const char *key, *value; } defaults[] = {
+    {"spark.sql.warehouse.dir", "spark-warehouse"},
+    {"spark.sql.ansi.enabled", "true"},
+    {"spark.sql.caseSensitive", "false"},
+    {"spark.sql.sources.default", "delta"},
+    {"spark.sql.sources.partitionOverwriteMode", "STATIC"},
+    {"spark.sql.storeAssignmentPolicy", "ANSI"},
+    {"spark.sql.parquet.compression.codec", "snappy"},
+    {"spark.databricks.delta.schema.autoMerge.enabled", "false"},
+    {"spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration", "false"},
+    {"silt.memory.limit", ""},
+    {"silt.threads", "0"},
+    {"silt.temp.dir", ""},
+    {"silt.selfcheck", "false"},
+};
+
+static setting *find_setting(session *s, str key) {
+    for (size_t i = 0; i < s->n_settings; i++)
+        if (str_eq_ascii_fold(s->settings[i].key, key)) return &s->settings[i];
+    return NULL;
+}
+
+str session_get(session *s, str key) {
+    const setting *own = find_setting(s, key);
+    if (own) return own->value;
+    for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
+        if (str_eq_ascii_fold(key, str_of(defaults[i].key))) return str_of(defaults[i].value);
+    if (str_eq_ascii_fold(key, STR("spark.sql.session.timeZone"))) return time_system_zone(s->a);
+    return STR_NULL;
+}
+
+bool session_flag(session *s, const char *key, bool absent) {
+    str v = session_get(s, str_of(key));
+    return v.ptr ? str_eq_ascii_fold(v, STR("true")) : absent;
+}
+
+silt_status session_set(session *s, str key, str text, silt_error *err) {
+    setting *own = find_setting(s, key);
+    setting next = {arena_str(s->a, key), arena_str(s->a, text)};
+    if (!next.key.ptr || !next.value.ptr) return error_no_memory(err);
+    if (str_eq_ascii_fold(key, STR("spark.sql.session.timeZone"))) {
+        if (text.len == 0) next.value = time_system_zone(s->a);
+        if (s->engine) TRY(engine_set_time_zone(s->engine, next.value, err));
+    }
+    bool fixed = str_eq_ascii_fold(key, STR("spark.sql.warehouse.dir")) && s->catalog && !str_eq(session_get(s, key), text);
+    if (fixed) return err_CANNOT_MODIFY_CONFIG(err, key);
+    if (own) {
+        own->value = next.value;
+        return SILT_OK;
+    }
+    return ARENA_PUSH(s->a, s->settings, s->n_settings, s->settings_capacity, next) ? SILT_OK : error_no_memory(err);
+}
+
+static bool is_secret(str key) {
+    static const char *const words[] = {"secret", "password", "token", "access.key", "credential"};
+    char lower[128];
+    size_t n = key.len < sizeof lower ? key.len : sizeof lower;
+    for (size_t i = 0; i < n; i++) lower[i] = (char)(key.ptr[i] >= 'A' && key.ptr[i] <= 'Z' ? key.ptr[i] | 0x20 : key.ptr[i]);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_find((str){lower, n}, str_of(words[i])) != SIZE_MAX) return true;
+    return false;
+}
+
+static silt_status add_setting(run *r, str key, str text, silt_error *err) {
+    return rows_add(r, (str[]){key, is_secret(key) ? STR("*********(redacted)") : text}, 2, err);
+}
+
+silt_status run_set(run *r, silt_error *err) {
+    const statement *st = r->st;
+    session *s = r->s;
+    TRY(rows_begin(r, "key STRING, value STRING", err));
+    if (st->has_key && st->has_value) {
+        TRY(session_set(s, st->key, st->value, err));
+        return add_setting(r, st->key, session_get(s, st->key), err);
+    }
+    if (st->has_key) {
+        str v = session_get(s, st->key);
+        return add_setting(r, st->key, v.ptr ? v : STR("<undefined>"), err);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
+        if (!find_setting(s, str_of(defaults[i].key))) TRY(add_setting(r, str_of(defaults[i].key), str_of(defaults[i].value), err));
+    for (size_t i = 0; i < s->n_settings; i++) TRY(add_setting(r, s->settings[i].key, s->settings[i].value, err));
+    return SILT_OK;
+}
+
+silt_status run_reset(run *r, silt_error *err) {
+    session *s = r->s;
+    if (!r->st->has_key) {
+        s->n_settings = 0;
+    } else {
+        setting *own = find_setting(s, r->st->key);
+        if (own) *own = s->settings[--s->n_settings];
+    }
+    return s->engine ? engine_set_time_zone(s->engine, session_get(s, STR("spark.sql.session.timeZone")), err) : SILT_OK;
+}
