@@ -28,6 +28,7 @@ static inline source_span span_from(const parser *p, uint32_t from) { return (so
 /** Words that end a FROM item or projection and hence are no alias unless quoted or behind AS. */
 bool parse_is_clause_word(str word);
 
+/** Assign a fresh object or fail; `var` is evaluated twice. */
 #define NEW_OR_FAIL(var, expression)                        \
     do {                                                    \
         (var) = (expression);                               \

@@ -237,7 +237,8 @@ static silt_status special_call(parser *p, expr **out) {
         str unit;
         if (parser_peek(p, 0)->kind == TOKEN_STRING) TRY(parser_string(p, &unit));
         else TRY(parser_identifier(p, &unit));
-        NEW_OR_FAIL(args[n++], expr_literal_str(p->a, unit));
+        NEW_OR_FAIL(args[0], expr_literal_str(p->a, unit));
+        n = 1;
         TRY(parser_expect_keyword(p, "FROM"));
         TRY(parser_expr(p, &args[n++]));
         fn = "date_part";
@@ -287,7 +288,8 @@ static silt_status special_call(parser *p, expr **out) {
             p->at = start;
             return SILT_OK;
         }
-        NEW_OR_FAIL(args[n++], expr_literal_str(p->a, parser_peek(p, 0)->text));
+        NEW_OR_FAIL(args[0], expr_literal_str(p->a, parser_peek(p, 0)->text));
+        n = 1;
         p->at++;
         while (n < 3) {
             TRY(parser_expect_op(p, ","));

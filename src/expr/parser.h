@@ -14,7 +14,7 @@ typedef struct parser {
     silt_error *err;
 } parser;
 
-#define PARSER_MAX_DEPTH 400
+#define PARSER_MAX_DEPTH 1000
 
 silt_status parser_init(parser *p, str text, arena *a, silt_error *err) MUST_CHECK;
 const token *parser_peek(const parser *p, size_t ahead);

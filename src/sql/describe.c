@@ -127,8 +127,8 @@ silt_status run_describe_function(run *r, silt_error *err) {
     str name = r->st->name.parts[r->st->name.count - 1];
     const function_row *f = NULL;
     for (size_t g = 0; !f && g < function_group_count; g++)
-        for (size_t i = 0; !f && i < function_groups[g].count; i++)
-            if (str_eq_ascii_fold(name, str_of(function_groups[g].rows[i].name))) f = &function_groups[g].rows[i];
+        for (size_t i = 0; !f && i < function_groups[g]->count; i++)
+            if (str_eq_ascii_fold(name, str_of(function_groups[g]->rows[i].name))) f = &function_groups[g]->rows[i];
     if (!f) return err_UNRESOLVED_ROUTINE(err, name);
     TRY(rows_begin(r, "function_desc STRING", err));
     str lines[] = {arena_printf(r->a, "Function: %s", f->name), arena_printf(r->a, "Usage: %s(%s): %s", f->name, f->signature, f->doc)};

@@ -70,17 +70,18 @@ silt_status run_insert(run *r, silt_error *err) {
     TRY(resolve_table(r, st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return err_UNSUPPORTED_FEATURE(err, "INSERT into a table that is not Delta");
     TRY(open_snapshot(r, &t, NULL, &snapshot, err));
-    TRY(query_bind(st->query, &r->bind, r->a, err));
-
-    target_search search = {.location = delta_snapshot_root(snapshot)};
-    query_walk_relations(st->query, reads_location, &search);
     insert_spec spec = {
         .table_name = t.display, .root = delta_snapshot_root(snapshot), .snapshot = snapshot, .source = st->query, .by_name = st->by_name, .columns = st->insert_columns,
-        .n_columns = st->n_insert_columns, .overwrite = st->overwrite, .reads_target = search.found != NULL,
+        .n_columns = st->n_insert_columns, .overwrite = st->overwrite,
     };
+    ops_env env = run_ops_env(r, delta_snapshot_env(snapshot));
     TRY(bind_partition_values(r, &spec, err));
     TRY(write_options_of(r, &spec.options, err));
-    ops_env env = run_ops_env(r, delta_snapshot_env(snapshot));
+    TRY(ops_insert_defaults(&env, &spec, st->query, r->a, err));
+    TRY(query_bind(st->query, &r->bind, r->a, err));
+    target_search search = {.location = delta_snapshot_root(snapshot)};
+    query_walk_relations(st->query, reads_location, &search);
+    spec.reads_target = search.found != NULL;
     ops_result done = {0};
     TRY(ops_insert(&env, &spec, &done, err));
     r->result->message = done.version < 0 ? arena_printf(r->a, "nothing to write")

@@ -226,8 +226,8 @@ silt_status run_show_functions(run *r, silt_error *err) {
     str *names = NULL;
     size_t n = 0, capacity = 0;
     for (size_t g = 0; g < function_group_count; g++) {
-        for (size_t i = 0; i < function_groups[g].count; i++) {
-            str name = str_of(function_groups[g].rows[i].name);
+        for (size_t i = 0; i < function_groups[g]->count; i++) {
+            str name = str_of(function_groups[g]->rows[i].name);
             if ((!r->st->has_pattern || like_pattern_matches(r->st->pattern, name)) && !ARENA_PUSH(r->a, names, n, capacity, name)) return error_no_memory(err);
         }
     }
