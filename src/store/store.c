@@ -1,0 +1,92 @@
+/*
+ * The wrappers that callers use: they check paths once for all back ends. A path that is not absolute or holds a NUL byte comes
+ * from a damaged log or from the user, so it is an error, not an assertion.
+ */
+#include "store/store.h"
+
+#include <assert.h>
+
+static silt_status check_path(str path, silt_error *err) {
+    if (path.len > 0 && path.ptr[0] == '/' && str_find_char(path, '\0') == SIZE_MAX) return SILT_OK;
+    return err_INVALID_PARAMETER_VALUE(err, STR("path"), path, "an absolute path without a NUL byte");
+}
+
+/* A file's path must not end in a slash. */
+static silt_status check_file(str path, silt_error *err) {
+    TRY(check_path(path, err));
+    if (path.ptr[path.len - 1] != '/') return SILT_OK;
+    return err_INVALID_PARAMETER_VALUE(err, STR("path"), path, "the path of a file");
+}
+
+static str without_slash(str dir) {
+    while (dir.len > 1 && dir.ptr[dir.len - 1] == '/') dir.len--;
+    return dir;
+}
+
+void store_close(store *s) {
+    if (s) s->ops->close(s);
+}
+
+silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
+    assert(offset >= 0);
+    TRY(check_file(path, err));
+    return s->ops->read(s, path, offset, length, out, err);
+}
+
+silt_status store_stat(store *s, str path, arena *a, store_entry *out, silt_error *err) {
+    TRY(check_path(path, err));
+    return s->ops->stat(s, without_slash(path), a, out, err);
+}
+
+silt_status store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) {
+    TRY(check_file(path, err));
+    return s->ops->put(s, path, bytes, mode, err);
+}
+
+silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {
+    assert(!recursive || str_is_null(start_at));
+    TRY(check_path(dir, err));
+    *out = (store_list_result){0};
+    return s->ops->list(s, without_slash(dir), start_at, recursive, a, out, err);
+}
+
+silt_status store_remove(store *s, str path, silt_error *err) {
+    TRY(check_file(path, err));
+    return s->ops->remove(s, path, err);
+}
+
+silt_status store_make_dirs(store *s, str dir, silt_error *err) {
+    TRY(check_path(dir, err));
+    return s->ops->make_dirs(s, without_slash(dir), err);
+}
+
+silt_status store_remove_dir(store *s, str dir, silt_error *err) {
+    TRY(check_path(dir, err));
+    return s->ops->remove_dir(s, without_slash(dir), err);
+}
+
+silt_status store_local_read_path(store *s, str path, arena *a, str *out, silt_error *err) {
+    TRY(check_file(path, err));
+    return s->ops->local_read_path(s, path, a, out, err);
+}
+
+silt_status store_write_begin(store *s, str path, arena *a, str *out_local, silt_error *err) {
+    TRY(check_file(path, err));
+    return s->ops->write_begin(s, path, a, out_local, err);
+}
+
+silt_status store_write_finish(store *s, str path, str local, silt_error *err) {
+    TRY(check_file(path, err));
+    return s->ops->write_finish(s, path, local, err);
+}
+
+silt_status store_write_finish_many(store *s, const str *paths, const str *locals, size_t n, silt_error *err) {
+    for (size_t i = 0; i < n; i++) TRY(check_file(paths[i], err));
+    if (s->ops->write_finish_many) return s->ops->write_finish_many(s, paths, locals, n, err);
+    for (size_t i = 0; i < n; i++) TRY(s->ops->write_finish(s, paths[i], locals[i], err));
+    return SILT_OK;
+}
+
+void store_write_abort(store *s, str path, str local) {
+    if (check_file(path, NULL) == SILT_OK) s->ops->write_abort(s, path, local);
+}

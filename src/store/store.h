@@ -1,0 +1,113 @@
+/**
+ * The storage interface: bytes by path, on any back end. One contract suite (tests/contract) runs over every implementation.
+ *
+ * A store is one file system or bucket. Paths inside it are absolute ("/a/b.json" for local; "key/part" is written "/key/part" for object
+ * stores), '/'-separated, already decoded (no percent-encoding). A store may be used by several threads at once; calls may block.
+ * Errors: SILT_NOT_FOUND (FILE_NOT_FOUND), SILT_EXISTS, SILT_DENIED, SILT_NO_SPACE, SILT_IO, SILT_NO_MEMORY, SILT_UNKNOWN (put outcome).
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/base.h"
+
+typedef struct store store;
+
+typedef struct store_entry {
+    str path;            /**< absolute path in the store */
+    int64_t size_bytes;  /**< 0 for folders */
+    int64_t modified_ms; /**< ms since the epoch, UTC */
+    bool is_dir;
+} store_entry;
+
+typedef struct store_list_result {
+    store_entry *items; /**< ascending by bytewise path order */
+    size_t count, capacity;
+} store_list_result;
+
+typedef enum store_put_mode {
+    STORE_PUT_IF_ABSENT, /**< atomic: the object appears whole or not at all, and only if nothing was there; else SILT_EXISTS */
+    STORE_PUT_REPLACE,   /**< atomic replacement: readers see the old or the new bytes */
+    STORE_PUT_IF_ABSENT_RELAXED /**< like STORE_PUT_IF_ABSENT, but not made durable: a crash of the machine may lose it or cut it short. For what
+                                     readers must do without anyway. */
+} store_put_mode;
+
+/** What a back end implements. Every slot must exist unless its comment says otherwise. */
+typedef struct store_ops {
+    const char *name; /**< "local", "memory", "fault", … */
+    void (*close)(store *s);
+    silt_status (*read)(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err);
+    silt_status (*stat)(store *s, str path, arena *arena, store_entry *out, silt_error *err);
+    silt_status (*put)(store *s, str path, str bytes, store_put_mode mode, silt_error *err);
+    silt_status (*list)(store *s, str dir, str start_at, bool recursive, arena *arena, store_list_result *out, silt_error *err);
+    silt_status (*remove)(store *s, str path, silt_error *err);
+    silt_status (*make_dirs)(store *s, str dir, silt_error *err);  /**< may do nothing where folders do not exist */
+    silt_status (*remove_dir)(store *s, str dir, silt_error *err); /**< only an empty one */
+    silt_status (*local_read_path)(store *s, str path, arena *arena, str *out, silt_error *err);
+    silt_status (*write_begin)(store *s, str path, arena *arena, str *out_local, silt_error *err);
+    silt_status (*write_finish)(store *s, str path, str local, silt_error *err);
+    void (*write_abort)(store *s, str path, str local);
+    /** May be NULL: then store_write_finish_many calls write_finish for each. */
+    silt_status (*write_finish_many)(store *s, const str *paths, const str *locals, size_t n, silt_error *err);
+} store_ops;
+
+/** The head of every implementation's struct. */
+struct store {
+    const store_ops *ops;
+};
+
+void store_close(store *s); /**< NULL is fine */
+/** Append bytes [offset, offset+length) to out; length < 0 = to the end; a range beyond the end gives what is there. */
+silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) MUST_CHECK;
+/** The strings of *out are in arena. NOT_FOUND when absent. */
+silt_status store_stat(store *s, str path, arena *arena, store_entry *out, silt_error *err) MUST_CHECK;
+/** Durable when it returns SILT_OK (local: file and folder fsynced). Makes missing parent folders. SILT_UNKNOWN: the outcome could not be learned. */
+silt_status store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
+/**
+ * Entries of folder `dir` (with or without a slash at its end), ascending; names (last component) >= start_at where that is not null (non-recursive only). recursive: every file below, no
+ * folders; otherwise files and folders. A missing folder is SILT_NOT_FOUND. Temporary files of this store's own puts are not shown.
+ */
+silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *arena, store_list_result *out, silt_error *err) MUST_CHECK;
+/** NOT_FOUND when absent. */
+silt_status store_remove(store *s, str path, silt_error *err) MUST_CHECK;
+silt_status store_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;
+silt_status store_remove_dir(store *s, str dir, silt_error *err) MUST_CHECK;
+/** A path of the local file system at which the whole object can be read by other libraries (the engine). Local: the path itself. */
+silt_status store_local_read_path(store *s, str path, arena *arena, str *out, silt_error *err) MUST_CHECK;
+/** Begin a data file: *out_local is where another library (the engine's COPY) is to write it; parents exist. */
+silt_status store_write_begin(store *s, str path, arena *arena, str *out_local, silt_error *err) MUST_CHECK;
+/** Make it durable under `path` (fsync, or upload). Where *out_local is `path` itself, the writer may have used another name in the same folder (say, one that
+ * listings hide, .silt-<x>.tmp): it is moved to `path` at once, over what is there, so that readers never see a part of it. */
+silt_status store_write_finish(store *s, str path, str local, silt_error *err) MUST_CHECK;
+/** write_finish for the files of one commit together: files are made durable side by side and each folder once, which for 1,000 files in 100
+ * folders is 900 fewer waits for the disk. On failure any of them may be durable; abort them all. */
+silt_status store_write_finish_many(store *s, const str *paths, const str *locals, size_t n, silt_error *err) MUST_CHECK;
+/** Remove what was written. Best effort, never fails. */
+void store_write_abort(store *s, str path, str local);
+
+/* ---- implementations ---- */
+/** The local file system. Commits: O_TMPFILE or temp file + fsync + link/renameat2(RENAME_NOREPLACE) + fsync(dir). */
+silt_status store_local_open(store **out, silt_error *err) MUST_CHECK;
+/** In memory, for tests; deterministic clock: modified_ms counts up from `first_ms` by 1 per put unless store_memory_set_clock. */
+silt_status store_memory_open(int64_t first_ms, store **out, silt_error *err) MUST_CHECK;
+void store_memory_set_clock(store *s, int64_t next_ms);
+
+/**
+ * Fault injection around a store: `before` is asked before each call (nth_call counts from 1; calls of several threads may ask at once) and may
+ * order a fault. The wrapper does not own `inner`. After a crash `before` is not asked again. write_finish_many asks once per file.
+ * FAULT_FAIL: the call fails, nothing happens. FAULT_LOST_REPLY: the call happens, then SILT_IO/UNKNOWN is returned. FAULT_CRASH: this and every later call
+ * fails as if the process had died before it; FAULT_CRASH_AFTER: the call happens, then the same. FAULT_SHORT: a read returns half of its bytes as if the file were torn.
+ */
+typedef enum store_fault { FAULT_NONE, FAULT_FAIL, FAULT_LOST_REPLY, FAULT_CRASH, FAULT_CRASH_AFTER, FAULT_SHORT } store_fault;
+typedef store_fault (*store_fault_fn)(void *ctx, const char *call, str path, size_t nth_call);
+silt_status store_fault_open(store *inner, store_fault_fn before, void *ctx, store **out, silt_error *err) MUST_CHECK;
+
+/** Opens stores by scheme: the one place that knows the back ends (filled by the api). Stores are shared per scheme+authority and counted. */
+typedef struct store_registry store_registry;
+typedef silt_status (*store_open_fn)(str authority, void *config, store **out, silt_error *err);
+silt_status store_registry_new(store_registry **out, silt_error *err) MUST_CHECK;
+void store_registry_free(store_registry *r); /**< closes every store it opened */
+silt_status store_registry_add(store_registry *r, const char *scheme, store_open_fn open, void *config, silt_error *err) MUST_CHECK;
+/** Resolve a path or URI to its store (borrowed from the registry, until it is freed) and the path in it (in arena). */
+silt_status store_registry_find(store_registry *r, str location, arena *arena, store **out_store, str *out_path, silt_error *err) MUST_CHECK;
+
+#endif

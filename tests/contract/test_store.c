@@ -1,0 +1,686 @@
+/*
+ * The contract of the storage interface (store/store.h), run over every implementation: local, memory, and both behind a fault
+ * store that orders no fault. Expectations come from the header's text; where a test needs a world of its own (a folder on disk)
+ * it works below `root`, which is fresh for each test.
+ */
+#include <errno.h>
+#include <grp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/ident.h"
+#include "base/uri.h"
+#include "store/store.h"
+
+typedef struct fixture {
+    store *store;
+    store *inner; /* behind a fault store */
+    arena *arena;
+    char root[64]; /* below it the test works */
+    bool is_local;
+} fixture;
+
+/* ---- set-up ---- */
+
+static store_fault no_fault(void *ctx, const char *call, str path, size_t nth_call) {
+    (void)ctx;
+    (void)call;
+    (void)path;
+    (void)nth_call;
+    return FAULT_NONE;
+}
+
+static int open_fixture(void **state, bool local, bool behind_fault) {
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    f->arena = arena_new();
+    f->is_local = local;
+    strcpy(f->root, "/tmp/silt-contract-XXXXXX");
+    if (local) assert_non_null(mkdtemp(f->root));
+    assert_int_equal(local ? store_local_open(&f->store, NULL) : store_memory_open(1700000000000, &f->store, NULL), SILT_OK);
+    if (behind_fault) {
+        f->inner = f->store;
+        assert_int_equal(store_fault_open(f->inner, no_fault, NULL, &f->store, NULL), SILT_OK);
+    }
+    if (!local) assert_int_equal(store_make_dirs(f->store, str_of(f->root), NULL), SILT_OK);
+    *state = f;
+    return 0;
+}
+
+static int open_local(void **state) { return open_fixture(state, true, false); }
+static int open_memory(void **state) { return open_fixture(state, false, false); }
+static int open_fault_local(void **state) { return open_fixture(state, true, true); }
+static int open_fault_memory(void **state) { return open_fixture(state, false, true); }
+
+static int close_fixture(void **state) {
+    fixture *f = *state;
+    if (f->is_local) {
+        char command[256];
+        snprintf(command, sizeof command, "rm -rf '%s'", f->root);
+        if (system(command) != 0) fail();
+    }
+    store_close(f->store);
+    store_close(f->inner);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+/* ---- helpers ---- */
+
+static str at(fixture *f, const char *name) { return path_join(f->arena, str_of(f->root), str_of(name)); }
+
+static void put(fixture *f, const char *name, const char *text) {
+    assert_int_equal(store_put(f->store, at(f, name), str_of(text), STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+}
+
+static silt_status read_all(fixture *f, str path, buf *out, silt_error *err) {
+    buf_init(out, BUF_MAX_DEFAULT);
+    return store_read(f->store, path, 0, -1, out, err);
+}
+
+static void assert_content(fixture *f, const char *name, const char *text) {
+    buf b;
+    assert_int_equal(read_all(f, at(f, name), &b, NULL), SILT_OK);
+    assert_string_equal(buf_cstr(&b), text);
+    buf_dispose(&b);
+}
+
+/* The names below the root (or `dir`), separated by '|'; folders end in '/'. */
+static void assert_list(fixture *f, const char *dir, const char *start_at, bool recursive, const char *expected) {
+    store_list_result list;
+    buf names;
+    buf_init(&names, 1 << 20);
+    str folder = *dir ? at(f, dir) : str_of(f->root);
+    assert_int_equal(store_list(f->store, folder, str_of(start_at), recursive, f->arena, &list, NULL), SILT_OK);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_true(str_starts_with(list.items[i].path, folder));
+        if (i > 0) {
+            assert_true(str_cmp(list.items[i - 1].path, list.items[i].path) < 0);
+            buf_append_char(&names, '|');
+        }
+        buf_append(&names, str_slice(list.items[i].path, folder.len + 1, list.items[i].path.len));
+        if (list.items[i].is_dir) buf_append_char(&names, '/');
+    }
+    assert_string_equal(buf_cstr(&names), expected);
+    buf_dispose(&names);
+}
+
+/* ---- put and read ---- */
+
+static void what_was_put_is_read(void **state) {
+    fixture *f = *state;
+    put(f, "a.json", "hello");
+    assert_content(f, "a.json", "hello");
+}
+
+static void put_if_absent_keeps_what_was_there(void **state) {
+    fixture *f = *state;
+    silt_error err = {0};
+    put(f, "a", "first");
+    assert_int_equal(store_put(f->store, at(f, "a"), STR("second"), STORE_PUT_IF_ABSENT, &err), SILT_EXISTS);
+    assert_int_equal(err.status, SILT_EXISTS);
+    assert_string_equal(err.condition, "PATH_ALREADY_EXISTS");
+    assert_content(f, "a", "first");
+    assert_list(f, "", NULL, false, "a");
+}
+
+static void put_replace_replaces_or_creates(void **state) {
+    fixture *f = *state;
+    assert_int_equal(store_put(f->store, at(f, "a"), STR("long old text"), STORE_PUT_REPLACE, NULL), SILT_OK);
+    assert_int_equal(store_put(f->store, at(f, "a"), STR("new"), STORE_PUT_REPLACE, NULL), SILT_OK);
+    assert_content(f, "a", "new");
+    assert_list(f, "", NULL, false, "a");
+}
+
+static void put_makes_missing_folders(void **state) {
+    fixture *f = *state;
+    put(f, "x/y/z/file", "1");
+    assert_content(f, "x/y/z/file", "1");
+    assert_list(f, "x", NULL, false, "y/");
+    put(f, "x/y/second", "2");
+    assert_list(f, "x", NULL, true, "y/second|y/z/file");
+}
+
+static void put_over_a_folder_says_exists(void **state) {
+    fixture *f = *state;
+    put(f, "d/file", "1");
+    assert_int_equal(store_put(f->store, at(f, "d"), STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_EXISTS);
+    assert_int_equal(store_put(f->store, at(f, "d"), STR("x"), STORE_PUT_REPLACE, NULL), SILT_EXISTS);
+    assert_list(f, "", NULL, true, "d/file");
+}
+
+static void put_below_a_file_says_exists_and_names_it(void **state) {
+    fixture *f = *state;
+    silt_error err = {0};
+    put(f, "file", "1");
+    assert_int_equal(store_put(f->store, at(f, "file/below"), STR("x"), STORE_PUT_IF_ABSENT, &err), SILT_EXISTS);
+    assert_non_null(strstr(err.message, f->root));
+    assert_non_null(strstr(err.message, "/file"));
+    assert_int_equal(store_put(f->store, at(f, "file/far/below"), STR("x"), STORE_PUT_REPLACE, NULL), SILT_EXISTS);
+    assert_content(f, "file", "1");
+}
+
+static void read_of_ranges(void **state) {
+    fixture *f = *state;
+    static const struct {
+        int64_t offset, length;
+        const char *expected;
+    } cases[] = {{0, -1, "0123456789"}, {0, 4, "0123"}, {3, 4, "3456"}, {8, 10, "89"}, {10, 5, ""}, {11, -1, ""}, {1000, 1, ""},
+                 {9, -1, "9"}, {0, 0, ""}, {INT64_MAX, INT64_MAX, ""}, {2, INT64_MAX, "23456789"}};
+    put(f, "digits", "0123456789");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        buf b;
+        buf_init(&b, 1000);
+        buf_append_z(&b, ">");
+        assert_int_equal(store_read(f->store, at(f, "digits"), cases[i].offset, cases[i].length, &b, NULL), SILT_OK);
+        assert_int_equal(buf_cstr(&b)[0], '>');
+        assert_string_equal(buf_cstr(&b) + 1, cases[i].expected);
+        buf_dispose(&b);
+    }
+}
+
+static void read_beyond_the_buffers_maximum_fails_and_keeps_it(void **state) {
+    fixture *f = *state;
+    buf b;
+    buf_init(&b, 4);
+    put(f, "digits", "0123456789");
+    assert_int_equal(store_read(f->store, at(f, "digits"), 0, -1, &b, NULL), SILT_NO_MEMORY);
+    assert_int_equal(b.len, 0);
+    buf_dispose(&b);
+}
+
+static void read_of_what_is_absent_says_not_found(void **state) {
+    fixture *f = *state;
+    silt_error err = {0};
+    buf b;
+    assert_int_equal(read_all(f, at(f, "nothing"), &b, &err), SILT_NOT_FOUND);
+    assert_string_equal(err.condition, "FILE_NOT_FOUND");
+    assert_non_null(strstr(err.message, "nothing"));
+    assert_int_equal(read_all(f, at(f, "no/folder"), &b, NULL), SILT_NOT_FOUND);
+    put(f, "d/file", "1");
+    assert_int_equal(read_all(f, at(f, "d"), &b, NULL), SILT_NOT_FOUND); /* a folder is no object */
+    assert_int_equal(read_all(f, at(f, "d/file/below"), &b, NULL), SILT_NOT_FOUND);
+    buf_dispose(&b);
+}
+
+static void empty_objects_are_objects(void **state) {
+    fixture *f = *state;
+    store_entry entry;
+    put(f, "empty", "");
+    assert_content(f, "empty", "");
+    assert_int_equal(store_stat(f->store, at(f, "empty"), f->arena, &entry, NULL), SILT_OK);
+    assert_int_equal(entry.size_bytes, 0);
+    assert_false(entry.is_dir);
+    assert_int_equal(store_put(f->store, at(f, "empty"), STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_EXISTS);
+    assert_int_equal(store_put(f->store, at(f, "null"), STR_NULL, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    assert_list(f, "", NULL, false, "empty|null");
+}
+
+static void objects_of_50_megabytes(void **state) {
+    fixture *f = *state;
+    const size_t size = 50 * 1000 * 1000;
+    char *bytes = malloc(size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) bytes[i] = (char)(i * 2654435761u >> 13);
+    assert_int_equal(store_put(f->store, at(f, "large"), (str){bytes, size}, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    buf b;
+    assert_int_equal(read_all(f, at(f, "large"), &b, NULL), SILT_OK);
+    assert_int_equal(b.len, size);
+    assert_memory_equal(b.ptr, bytes, size);
+    buf_clear(&b);
+    assert_int_equal(store_read(f->store, at(f, "large"), 49999990, 100, &b, NULL), SILT_OK);
+    assert_int_equal(b.len, 10);
+    assert_memory_equal(b.ptr, bytes + 49999990, 10);
+    buf_dispose(&b);
+    free(bytes);
+}
+
+/* ---- names ---- */
+
+static void names_of_every_kind(void **state) {
+    fixture *f = *state;
+    static const char *const names[] = {
+        "with space", "100%", "%41", "a+b&c=d", "quote'\"`", "back\\slash", "new\nline", "tab\tand\x01", "star*?[x]", "caf\xc3\xa9",
+        "\xd0\x9f\xd1\x80\xd0\xb8\xd0\xb2\xd0\xb5\xd1\x82", "\xe8\xa1\xa8", "\xf0\x9f\x98\x80", "not utf8 \xff\xfe", "-rf", "~", "a:b", "#frag?query",
+        "..hidden", "..", " lead", "trail "};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], "..") == 0) continue;
+        put(f, names[i], names[i]);
+        str folder = arena_printf(f->arena, "%s/in %s/file", f->root, names[i]);
+        assert_int_equal(store_put(f->store, folder, STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], "..") == 0) continue;
+        store_entry entry;
+        assert_content(f, names[i], names[i]);
+        assert_int_equal(store_stat(f->store, at(f, names[i]), f->arena, &entry, NULL), SILT_OK);
+        assert_true(str_eq(entry.path, at(f, names[i])));
+        assert_int_equal(entry.size_bytes, strlen(names[i]));
+    }
+    store_list_result list;
+    assert_int_equal(store_list(f->store, str_of(f->root), STR_NULL, true, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, 2 * (ARRAY_LEN(names) - 1));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(names[i], "..") != 0) assert_int_equal(store_remove(f->store, at(f, names[i]), NULL), SILT_OK);
+}
+
+static void paths_that_are_none_are_refused(void **state) {
+    fixture *f = *state;
+    store_entry entry;
+    store_list_result list;
+    buf b;
+    buf_init(&b, 100);
+    assert_int_equal(store_put(f->store, STR("relative"), STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_INVALID);
+    assert_int_equal(store_put(f->store, STR(""), STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_INVALID);
+    assert_int_equal(store_put(f->store, STR_NULL, STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_INVALID);
+    assert_int_equal(store_put(f->store, STR("/tmp/nul\0byte"), STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_INVALID);
+    assert_int_equal(store_put(f->store, at(f, "folder/"), STR("x"), STORE_PUT_IF_ABSENT, NULL), SILT_INVALID);
+    assert_int_equal(store_read(f->store, STR("relative"), 0, -1, &b, NULL), SILT_INVALID);
+    assert_int_equal(store_stat(f->store, STR("x\0y"), f->arena, &entry, NULL), SILT_INVALID);
+    assert_int_equal(store_list(f->store, STR("relative"), STR_NULL, false, f->arena, &list, NULL), SILT_INVALID);
+    buf_dispose(&b);
+}
+
+static void folders_are_named_with_or_without_a_slash(void **state) {
+    fixture *f = *state;
+    store_list_result list;
+    store_entry entry;
+    put(f, "d/file", "1");
+    assert_int_equal(store_list(f->store, at(f, "d/"), STR_NULL, false, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, 1);
+    assert_true(str_eq(list.items[0].path, at(f, "d/file")));
+    assert_int_equal(store_stat(f->store, at(f, "d/"), f->arena, &entry, NULL), SILT_OK);
+    assert_true(entry.is_dir);
+    assert_int_equal(store_make_dirs(f->store, at(f, "e/f/"), NULL), SILT_OK);
+    assert_int_equal(store_remove_dir(f->store, at(f, "e/f/"), NULL), SILT_OK);
+}
+
+static void deep_folders(void **state) {
+    fixture *f = *state;
+    buf path;
+    buf_init(&path, 4000);
+    buf_append_z(&path, f->root);
+    for (int i = 0; i < 300; i++) buf_printf(&path, "/level%d", i);
+    buf_append_z(&path, "/file");
+    assert_int_equal(store_put(f->store, buf_str(&path), STR("deep"), STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    store_list_result list;
+    assert_int_equal(store_list(f->store, str_of(f->root), STR_NULL, true, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, 1);
+    assert_true(str_eq(list.items[0].path, buf_str(&path)));
+    buf_dispose(&path);
+}
+
+/* ---- stat and list ---- */
+
+static void stat_tells_size_time_and_kind(void **state) {
+    fixture *f = *state;
+    store_entry entry;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    put(f, "d/file", "12345");
+    assert_int_equal(store_stat(f->store, at(f, "d/file"), f->arena, &entry, NULL), SILT_OK);
+    assert_true(str_eq(entry.path, at(f, "d/file")));
+    assert_int_equal(entry.size_bytes, 5);
+    assert_false(entry.is_dir);
+    if (f->is_local) assert_in_range(entry.modified_ms, (uint64_t)now.tv_sec * 1000 - 2000, (uint64_t)now.tv_sec * 1000 + 60000);
+    else assert_int_equal(entry.modified_ms, 1700000000000); /* the first put */
+    assert_int_equal(store_stat(f->store, at(f, "d"), f->arena, &entry, NULL), SILT_OK);
+    assert_true(entry.is_dir);
+    assert_int_equal(entry.size_bytes, 0);
+    assert_int_equal(store_stat(f->store, STR("/"), f->arena, &entry, NULL), SILT_OK);
+    assert_true(entry.is_dir);
+    assert_int_equal(store_stat(f->store, at(f, "nothing"), f->arena, &entry, NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_stat(f->store, at(f, "d/file/x"), f->arena, &entry, NULL), SILT_NOT_FOUND);
+}
+
+static void lists_are_in_bytewise_order_and_start_at_a_name(void **state) {
+    fixture *f = *state;
+    static const char *const names[] = {"00000000000000000010.json", "b", "a", "Z", "a-b", "ab", "00000000000000000002.json", "\xc3\xa9", "z", "a.b",
+                                        "00000000000000000002.crc"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) put(f, names[i], "x");
+    put(f, "a+folder/inside", "x");
+    assert_list(f, "", NULL, false,
+                "00000000000000000002.crc|00000000000000000002.json|00000000000000000010.json|Z|a|a+folder/|a-b|a.b|ab|b|z|\xc3\xa9");
+    assert_list(f, "", "00000000000000000002.json", false, "00000000000000000002.json|00000000000000000010.json|Z|a|a+folder/|a-b|a.b|ab|b|z|\xc3\xa9");
+    assert_list(f, "", "00000000000000000003", false, "00000000000000000010.json|Z|a|a+folder/|a-b|a.b|ab|b|z|\xc3\xa9");
+    assert_list(f, "", "a-", false, "a-b|a.b|ab|b|z|\xc3\xa9");
+    assert_list(f, "", "", false,
+                "00000000000000000002.crc|00000000000000000002.json|00000000000000000010.json|Z|a|a+folder/|a-b|a.b|ab|b|z|\xc3\xa9");
+    assert_list(f, "", "\xff", false, "");
+}
+
+static void recursive_lists_hold_files_only_in_path_order(void **state) {
+    fixture *f = *state;
+    put(f, "a/b", "1");
+    put(f, "a-c", "2"); /* '-' sorts before '/' */
+    put(f, "a/b2/c", "3");
+    put(f, "a0", "4"); /* '0' sorts after it */
+    assert_int_equal(store_make_dirs(f->store, at(f, "empty/folder"), NULL), SILT_OK);
+    assert_list(f, "", NULL, true, "a-c|a/b|a/b2/c|a0");
+    assert_list(f, "", NULL, false, "a/|a-c|a0|empty/");
+    assert_list(f, "a", NULL, true, "b|b2/c");
+    assert_list(f, "empty", NULL, true, "");
+    assert_list(f, "empty/folder", NULL, false, "");
+}
+
+static void list_of_what_is_no_folder_says_not_found(void **state) {
+    fixture *f = *state;
+    store_list_result list;
+    put(f, "file", "1");
+    assert_int_equal(store_list(f->store, at(f, "nothing"), STR_NULL, false, f->arena, &list, NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_list(f->store, at(f, "nothing"), STR_NULL, true, f->arena, &list, NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_list(f->store, at(f, "file"), STR_NULL, false, f->arena, &list, NULL), SILT_NOT_FOUND);
+}
+
+static void lists_tell_sizes(void **state) {
+    fixture *f = *state;
+    store_list_result list;
+    put(f, "one", "1");
+    put(f, "three", "333");
+    assert_int_equal(store_list(f->store, str_of(f->root), STR_NULL, false, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(list.items[0].size_bytes, 1);
+    assert_int_equal(list.items[1].size_bytes, 3);
+    assert_true(list.items[1].modified_ms >= list.items[0].modified_ms);
+}
+
+static void lists_of_many(void **state) {
+    fixture *f = *state;
+    char name[32];
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "%020d.json", (i * 7919) % 300);
+        put(f, name, "x");
+    }
+    store_list_result list;
+    assert_int_equal(store_list(f->store, str_of(f->root), STR("00000000000000000100"), false, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, 200);
+    for (size_t i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "%020zu.json", i + 100);
+        assert_true(str_eqz(path_name(list.items[i].path), name));
+    }
+}
+
+/* ---- removal and folders ---- */
+
+static void removed_objects_are_gone(void **state) {
+    fixture *f = *state;
+    put(f, "d/a", "1");
+    put(f, "d/b", "2");
+    assert_int_equal(store_remove(f->store, at(f, "d/a"), NULL), SILT_OK);
+    assert_list(f, "d", NULL, false, "b");
+    assert_int_equal(store_remove(f->store, at(f, "d/a"), NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_remove(f->store, at(f, "none/a"), NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_remove(f->store, at(f, "d"), NULL), SILT_NOT_FOUND); /* a folder is no object */
+    put(f, "d/a", "again");
+    assert_content(f, "d/a", "again");
+}
+
+static void only_empty_folders_are_removed(void **state) {
+    fixture *f = *state;
+    put(f, "d/e/file", "1");
+    assert_int_equal(store_remove_dir(f->store, at(f, "d"), NULL), SILT_EXISTS);
+    assert_int_equal(store_remove_dir(f->store, at(f, "d/e"), NULL), SILT_EXISTS);
+    assert_int_equal(store_remove_dir(f->store, at(f, "d/e/file"), NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_remove_dir(f->store, at(f, "nothing"), NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_remove(f->store, at(f, "d/e/file"), NULL), SILT_OK);
+    assert_list(f, "d", NULL, false, "e/"); /* a folder outlives its last file */
+    assert_int_equal(store_remove_dir(f->store, at(f, "d/e"), NULL), SILT_OK);
+    assert_int_equal(store_remove_dir(f->store, at(f, "d"), NULL), SILT_OK);
+    assert_list(f, "", NULL, false, "");
+}
+
+static void folders_are_made_once_or_again(void **state) {
+    fixture *f = *state;
+    assert_int_equal(store_make_dirs(f->store, at(f, "a/b/c"), NULL), SILT_OK);
+    assert_int_equal(store_make_dirs(f->store, at(f, "a/b/c"), NULL), SILT_OK);
+    assert_int_equal(store_make_dirs(f->store, at(f, "a"), NULL), SILT_OK);
+    assert_int_equal(store_make_dirs(f->store, STR("/"), NULL), SILT_OK);
+    assert_list(f, "a", NULL, false, "b/");
+    put(f, "file", "1");
+    assert_int_equal(store_make_dirs(f->store, at(f, "file"), NULL), SILT_EXISTS);
+    assert_int_equal(store_make_dirs(f->store, at(f, "file/below"), NULL), SILT_EXISTS);
+}
+
+/* ---- files for other libraries ---- */
+
+static void write_text(str local, const char *text) {
+    FILE *file = fopen(local.ptr, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+static void data_files_are_written_by_others_and_finished(void **state) {
+    fixture *f = *state;
+    str local;
+    assert_int_equal(store_write_begin(f->store, at(f, "part=1/x.parquet"), f->arena, &local, NULL), SILT_OK);
+    assert_true(str_ends_with(local, STR(".parquet")));
+    write_text(local, "PAR1");
+    assert_int_equal(store_write_finish(f->store, at(f, "part=1/x.parquet"), local, NULL), SILT_OK);
+    assert_content(f, "part=1/x.parquet", "PAR1");
+    assert_list(f, "", NULL, true, "part=1/x.parquet");
+}
+
+/* Where the local name is the path itself, another name in its folder may be finished instead. */
+static void data_files_written_beside_their_names_are_moved(void **state) {
+    fixture *f = *state;
+    str paths[2] = {at(f, "p=1/x"), at(f, "y")}, locals[2], hidden[2] = {at(f, "p=1/.silt-1.tmp"), at(f, ".silt-2.tmp")};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(store_write_begin(f->store, paths[i], f->arena, &locals[i], NULL), SILT_OK);
+        if (str_eq(locals[i], paths[i])) locals[i] = hidden[i];
+        write_text(locals[i], "PAR1");
+    }
+    assert_list(f, "", NULL, true, "");
+    assert_int_equal(store_write_finish(f->store, paths[0], locals[0], NULL), SILT_OK);
+    assert_list(f, "", NULL, true, "p=1/x");
+    assert_int_equal(store_write_finish_many(f->store, paths + 1, locals + 1, 1, NULL), SILT_OK);
+    assert_list(f, "", NULL, true, "p=1/x|y");
+    assert_content(f, "y", "PAR1");
+}
+
+static void an_unwritten_data_file_cannot_be_finished(void **state) {
+    fixture *f = *state;
+    str local;
+    assert_int_equal(store_write_begin(f->store, at(f, "x"), f->arena, &local, NULL), SILT_OK);
+    assert_int_equal(store_write_finish(f->store, at(f, "x"), local, NULL), SILT_NOT_FOUND);
+    store_write_abort(f->store, at(f, "x"), local);
+}
+
+static void aborted_data_files_leave_nothing(void **state) {
+    fixture *f = *state;
+    str local;
+    assert_int_equal(store_write_begin(f->store, at(f, "d/x"), f->arena, &local, NULL), SILT_OK);
+    write_text(local, "half");
+    store_write_abort(f->store, at(f, "d/x"), local);
+    store_write_abort(f->store, at(f, "d/x"), local); /* again does no harm */
+    buf b;
+    assert_int_equal(read_all(f, at(f, "d/x"), &b, NULL), SILT_NOT_FOUND);
+    assert_list(f, "", NULL, true, "");
+}
+
+static void many_data_files_are_finished_together(void **state) {
+    fixture *f = *state;
+    enum { N = 60 };
+    str paths[N], locals[N];
+    for (size_t i = 0; i < N; i++) {
+        paths[i] = arena_printf(f->arena, "%s/p=%zu/q=%zu/f%zu", f->root, i % 3, i % 4, i);
+        assert_int_equal(store_write_begin(f->store, paths[i], f->arena, &locals[i], NULL), SILT_OK);
+        write_text(locals[i], "data");
+    }
+    assert_int_equal(store_write_finish_many(f->store, paths, locals, N, NULL), SILT_OK);
+    assert_int_equal(store_write_finish_many(f->store, paths, locals, 0, NULL), SILT_OK);
+    store_list_result list;
+    assert_int_equal(store_list(f->store, str_of(f->root), STR_NULL, true, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, N);
+    for (size_t i = 0; i < N; i++) assert_int_equal(list.items[i].size_bytes, 4);
+    str missing = at(f, "missing");
+    assert_int_equal(store_write_finish_many(f->store, &missing, &missing, 1, NULL), SILT_NOT_FOUND);
+}
+
+static void objects_can_be_read_as_local_files(void **state) {
+    fixture *f = *state;
+    str local;
+    put(f, "d/x.json", "content");
+    assert_int_equal(store_local_read_path(f->store, at(f, "d/x.json"), f->arena, &local, NULL), SILT_OK);
+    char text[32] = {0};
+    FILE *file = fopen(local.ptr, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(text, 1, sizeof text, file), 7);
+    fclose(file);
+    assert_string_equal(text, "content");
+    assert_int_equal(store_local_read_path(f->store, at(f, "nothing"), f->arena, &local, NULL), SILT_NOT_FOUND);
+    assert_int_equal(store_local_read_path(f->store, at(f, "d"), f->arena, &local, NULL), SILT_NOT_FOUND);
+}
+
+/* ---- threads ---- */
+
+enum { RACERS = 16, RACE_NAMES = 40 };
+
+typedef struct racer {
+    fixture *f;
+    char id;
+    int won[RACE_NAMES];
+    int bad;
+} racer;
+
+static void *race(void *arg) {
+    racer *r = arg;
+    for (int i = 0; i < RACE_NAMES; i++) {
+        char path[128], text[1000];
+        snprintf(path, sizeof path, "%s/race %d/%d", r->f->root, i % 4, i);
+        memset(text, r->id, sizeof text);
+        silt_status status = store_put(r->f->store, str_of(path), (str){text, sizeof text}, STORE_PUT_IF_ABSENT, NULL);
+        r->won[i] = status == SILT_OK;
+        r->bad += status != SILT_OK && status != SILT_EXISTS;
+        buf b; /* won or lost, the object is whole now */
+        buf_init(&b, 10000);
+        r->bad += store_read(r->f->store, str_of(path), 0, -1, &b, NULL) != SILT_OK || b.len != sizeof text ||
+                  memcmp(b.ptr, b.ptr + 1, b.len - 1) != 0;
+        buf_dispose(&b);
+    }
+    return NULL;
+}
+
+static void of_16_threads_exactly_one_wins_each_name(void **state) {
+    fixture *f = *state;
+    pthread_t threads[RACERS];
+    racer racers[RACERS];
+    for (int i = 0; i < RACERS; i++) {
+        racers[i] = (racer){.f = f, .id = (char)('a' + i)};
+        assert_int_equal(pthread_create(&threads[i], NULL, race, &racers[i]), 0);
+    }
+    for (int i = 0; i < RACERS; i++) pthread_join(threads[i], NULL);
+    for (int n = 0; n < RACE_NAMES; n++) {
+        int winner = -1;
+        for (int i = 0; i < RACERS; i++) {
+            if (!racers[i].won[n]) continue;
+            assert_int_equal(winner, -1);
+            winner = i;
+        }
+        assert_int_not_equal(winner, -1);
+        buf b;
+        str path = arena_printf(f->arena, "%s/race %d/%d", f->root, n % 4, n);
+        assert_int_equal(read_all(f, path, &b, NULL), SILT_OK);
+        assert_int_equal(b.ptr[0], 'a' + winner);
+        buf_dispose(&b);
+    }
+    for (int i = 0; i < RACERS; i++) assert_int_equal(racers[i].bad, 0);
+    store_list_result list; /* nothing but the names is left */
+    assert_int_equal(store_list(f->store, str_of(f->root), STR_NULL, true, f->arena, &list, NULL), SILT_OK);
+    assert_int_equal(list.count, RACE_NAMES);
+}
+
+static void *replace_often(void *arg) {
+    racer *r = arg;
+    char path[128], text[5000];
+    snprintf(path, sizeof path, "%s/hot", r->f->root);
+    memset(text, r->id, sizeof text);
+    for (int i = 0; i < 60; i++) {
+        r->bad += store_put(r->f->store, str_of(path), (str){text, (size_t)1000 + (size_t)r->id * 10}, STORE_PUT_REPLACE, NULL) != SILT_OK;
+        buf b;
+        buf_init(&b, 10000);
+        r->bad += store_read(r->f->store, str_of(path), 0, -1, &b, NULL) != SILT_OK || b.len == 0 ||
+                  b.len != (size_t)1000 + (size_t)b.ptr[0] * 10 || memcmp(b.ptr, b.ptr + 1, b.len - 1) != 0;
+        buf_dispose(&b);
+    }
+    return NULL;
+}
+
+static void readers_see_the_old_or_the_new_bytes(void **state) {
+    fixture *f = *state;
+    pthread_t threads[4];
+    racer racers[4];
+    for (int i = 0; i < 4; i++) {
+        racers[i] = (racer){.f = f, .id = (char)('a' + i)};
+        assert_int_equal(pthread_create(&threads[i], NULL, replace_often, &racers[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++) assert_int_equal(racers[i].bad, 0);
+    assert_list(f, "", NULL, false, "hot");
+}
+
+/* ---- the suite, once per implementation ---- */
+
+#define CONTRACT(name) {#name, name, NULL, close_fixture, NULL}
+
+int main(void) {
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    static const struct {
+        const char *name;
+        CMFixtureFunction open;
+    } stores[] = {{"local", open_local}, {"memory", open_memory}, {"fault_around_local", open_fault_local}, {"fault_around_memory", open_fault_memory}};
+    const struct CMUnitTest contract[] = {
+        CONTRACT(what_was_put_is_read),
+        CONTRACT(put_if_absent_keeps_what_was_there),
+        CONTRACT(put_replace_replaces_or_creates),
+        CONTRACT(put_makes_missing_folders),
+        CONTRACT(put_over_a_folder_says_exists),
+        CONTRACT(put_below_a_file_says_exists_and_names_it),
+        CONTRACT(read_of_ranges),
+        CONTRACT(read_beyond_the_buffers_maximum_fails_and_keeps_it),
+        CONTRACT(read_of_what_is_absent_says_not_found),
+        CONTRACT(empty_objects_are_objects),
+        CONTRACT(objects_of_50_megabytes),
+        CONTRACT(names_of_every_kind),
+        CONTRACT(paths_that_are_none_are_refused),
+        CONTRACT(folders_are_named_with_or_without_a_slash),
+        CONTRACT(deep_folders),
+        CONTRACT(stat_tells_size_time_and_kind),
+        CONTRACT(lists_are_in_bytewise_order_and_start_at_a_name),
+        CONTRACT(recursive_lists_hold_files_only_in_path_order),
+        CONTRACT(list_of_what_is_no_folder_says_not_found),
+        CONTRACT(lists_tell_sizes),
+        CONTRACT(lists_of_many),
+        CONTRACT(removed_objects_are_gone),
+        CONTRACT(only_empty_folders_are_removed),
+        CONTRACT(folders_are_made_once_or_again),
+        CONTRACT(data_files_are_written_by_others_and_finished),
+        CONTRACT(data_files_written_beside_their_names_are_moved),
+        CONTRACT(an_unwritten_data_file_cannot_be_finished),
+        CONTRACT(aborted_data_files_leave_nothing),
+        CONTRACT(many_data_files_are_finished_together),
+        CONTRACT(objects_can_be_read_as_local_files),
+        CONTRACT(of_16_threads_exactly_one_wins_each_name),
+        CONTRACT(readers_see_the_old_or_the_new_bytes),
+    };
+    enum { N = ARRAY_LEN(contract), STORES = ARRAY_LEN(stores) };
+    static struct CMUnitTest tests[N * STORES];
+    static char names[N * STORES][128];
+    for (size_t i = 0; i < N * STORES; i++) {
+        tests[i] = contract[i % N];
+        tests[i].setup_func = stores[i / N].open;
+        snprintf(names[i], sizeof names[i], "%s/%s", stores[i / N].name, contract[i % N].name);
+        tests[i].name = names[i];
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
