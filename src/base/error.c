@@ -1,6 +1,7 @@
 /*
  * Filling a silt_error. Texts come from outside (paths, column names, an engine's message): they are cut on a UTF-8 boundary and
- * lose their control characters, so that a message is always one printable line.
+ * lose their control characters, so that a message is always one printable line. The detail alone may have several lines: a statement
+ * with a caret under the place.
  */
 #include "base/error.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 /* Cut a text that vsnprintf filled to the last whole character and blank out its control characters. */
-static void tidy(char *text, size_t capacity, int wanted) {
+static void tidy(char *text, size_t capacity, int wanted, bool lines) {
     size_t len = strlen(text);
     if (wanted < 0 || (size_t)wanted >= capacity) {
         size_t lead = len;
@@ -23,18 +24,18 @@ static void tidy(char *text, size_t capacity, int wanted) {
         text[len] = '\0';
     }
     for (size_t i = 0; i < len; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = ' ';
+        if (((unsigned char)text[i] < 0x20 && !(lines && text[i] == '\n')) || text[i] == 0x7f) text[i] = ' ';
 }
 
-__attribute__((format(printf, 3, 0))) static void write_text(char *out, size_t capacity, const char *format, va_list args) {
+__attribute__((format(printf, 4, 0))) static void write_text(char *out, size_t capacity, bool lines, const char *format, va_list args) {
     int n = vsnprintf(out, capacity, format, args);
     if (n < 0) out[0] = '\0';
-    tidy(out, capacity, n);
+    tidy(out, capacity, n, lines);
 }
 
 static void copy_text(char *out, size_t capacity, const char *text) {
     int n = snprintf(out, capacity, "%s", text ? text : "");
-    tidy(out, capacity, n);
+    tidy(out, capacity, n, false);
 }
 
 silt_status error_set(silt_error *err, silt_status status, const char *condition, const char *sqlstate, const char *hint,
@@ -44,7 +45,7 @@ silt_status error_set(silt_error *err, silt_status status, const char *condition
     char message[sizeof err->message];
     va_list args;
     va_start(args, message_format);
-    write_text(message, sizeof message, message_format, args);
+    write_text(message, sizeof message, false, message_format, args);
     va_end(args);
     err->status = status;
     err->code = 0;
@@ -61,7 +62,7 @@ void error_detail(silt_error *err, const char *format, ...) {
     char text[sizeof err->detail];
     va_list args;
     va_start(args, format);
-    write_text(text, sizeof text, format, args);
+    write_text(text, sizeof text, true, format, args);
     va_end(args);
     memcpy(err->detail, text, sizeof text);
 }
@@ -71,7 +72,7 @@ void error_hint(silt_error *err, const char *format, ...) {
     char text[sizeof err->hint];
     va_list args;
     va_start(args, format);
-    write_text(text, sizeof text, format, args);
+    write_text(text, sizeof text, false, format, args);
     va_end(args);
     memcpy(err->hint, text, sizeof text);
 }

@@ -1,4 +1,5 @@
 /* Options of all commands in one table; each command names the groups it takes. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -156,7 +157,8 @@ bool options_parse(int argc, char **argv, const char *allowed, options *o) {
     bool only_arguments = false;
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i], *v;
-        if (only_arguments || arg[0] != '-' || arg[1] == '\0') {
+        bool is_comment = strncmp(arg, "--", 2) == 0 && isspace((unsigned char)arg[2]); /* silt sql "-- today's rows⏎SELECT …" */
+        if (only_arguments || arg[0] != '-' || arg[1] == '\0' || is_comment) {
             list_add(&o->arguments, arg);
             continue;
         }

@@ -154,11 +154,11 @@ static void table_head(output *o, bool markdown) {
     table_line(o, names, markdown);
     free(names);
     for (int64_t c = 0; c < n; c++) {
-        text_add_z(&o->line, c ? (markdown ? "-|-" : "  ") : markdown ? "|-" : "");
-        pad(&o->line, o->widths[c] - (markdown && is_right_aligned(o->schema.children[c]) ? 1 : 0), '-');
-        if (markdown && is_right_aligned(o->schema.children[c])) text_add_z(&o->line, ":");
+        text_add_z(&o->line, markdown ? (c ? "-" : "|-") : c ? "  " : "");
+        pad(&o->line, o->widths[c], '-');
+        if (markdown) text_add_z(&o->line, is_right_aligned(o->schema.children[c]) ? ":|" : "-|");
     }
-    text_add_z(&o->line, markdown ? "-|\n" : "\n");
+    text_add_z(&o->line, "\n");
     put_line(o);
 }
 

@@ -75,7 +75,11 @@ static silt_status skip_blank(lexer *l) {
             size_t start = l->at;
             int depth = 0;
             do {
-                if (l->at + 1 >= l->text.len) return fail_at(l, start, "unclosed comment");
+                if (l->at + 1 >= l->text.len) {
+                    silt_status s = err_UNCLOSED_BRACKETED_COMMENT(l->err);
+                    error_detail(l->err, "%.*s", STR_ARG(lexer_caret(l->text, (uint32_t)start, l->a)));
+                    return s;
+                }
                 if (l->text.ptr[l->at] == '/' && l->text.ptr[l->at + 1] == '*') depth++, l->at += 2;
                 else if (l->text.ptr[l->at] == '*' && l->text.ptr[l->at + 1] == '/') depth--, l->at += 2;
                 else l->at++;

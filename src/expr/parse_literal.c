@@ -1,4 +1,5 @@
 /* Literals: numbers with their Spark types, typed literals (DATE '…'), and INTERVAL in all its forms. */
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/time.h"
@@ -86,8 +87,9 @@ silt_status parse_number(parser *p, bool negative, uint32_t from, expr **out) {
         double d;
         if (!str_to_f64(digits, &d) || d - d != 0) return number_out_of_range(p, digits, suffix == 'F' ? "float" : "double");
         if (suffix == 'F') {
-            d = strtof(arena_cstr(p->a, digits), NULL); /* rounded once from the text, not by way of double */
-            if (d - d != 0) return number_out_of_range(p, digits, "float");
+            bool fits = d <= (double)FLT_MAX && d >= -(double)FLT_MAX; /* Spark's check is on the text's own value */
+            d = strtof(arena_cstr(p->a, digits), NULL);                 /* rounded once from the text, not by way of double */
+            if (!fits) return number_out_of_range(p, digits, "float");
         }
         NEW_OR_FAIL(*out, expr_literal(p->a, (value){.type = suffix == 'F' ? &type_float : &type_double, .as.f64 = d}, span));
         return SILT_OK;

@@ -149,7 +149,7 @@ struct relation {
     uint32_t id;               /**< unique in the statement; printed as r<id>, its columns as c<i> */
     relation_column *columns; size_t n_columns;
     table_source *source;      /**< TABLE: borrowed from the statement's resolver */
-    bool *column_used;         /**< TABLE: n_columns flags: what the query needs */
+    bool *column_used;         /**< n_columns flags: what the query needs; set by expr_push_predicates */
     bool needs_row_id;         /**< TABLE: file_index and file_row_number wanted (row-level operations) */
     const predicate *where;    /**< TABLE: what the query's filters say about this relation alone; filled by expr_push_predicates */
     query *cte;                /**< CTE */
@@ -191,6 +191,7 @@ struct query {
     bool has_aggregates;
     size_t n_hidden_order;     /**< projections appended only for ORDER BY */
     uint32_t id;
+    bool *column_used;         /**< n_columns flags set by expr_push_predicates: outputs that somebody reads; NULL = all */
 };
 
 /** Walk every expression below (depth first, children before the node), incl. windows, filters; not into subqueries. Stops on false. */

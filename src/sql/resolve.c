@@ -243,6 +243,13 @@ static void release_source(void *source) {
     t->ops->release(t);
 }
 
+/* A query of a path where nothing is at all: PATH_NOT_FOUND, as Spark says; where something is, the caller's error stands. */
+static silt_status check_path_exists(run *r, const resolved_table *t, silt_error *err) {
+    store_entry entry;
+    bool absent = str_rfind_char(t->root, '@') == SIZE_MAX && store_stat(t->store, t->root, r->a, &entry, NULL) == SILT_NOT_FOUND;
+    return absent ? err_PATH_NOT_FOUND(err, t->location) : SILT_OK;
+}
+
 static silt_status resolve(table_resolver *self, const relation *rel, arena *a, table_source **out_source, str *out_view, silt_error *err) {
     run *r = self->ctx;
     resolved_table t;
@@ -256,7 +263,9 @@ static silt_status resolve(table_resolver *self, const relation *rel, arena *a, 
     table_source *source;
     if (str_eqz(t.format, "delta")) {
         delta_snapshot *snapshot;
-        TRY(open_snapshot(r, &t, &rel->travel, &snapshot, err));
+        silt_status opened = open_snapshot(r, &t, &rel->travel, &snapshot, err);
+        if (opened == SILT_NOT_FOUND && !t.in_catalog) TRY(check_path_exists(r, &t, err));
+        TRY(opened);
         TRY(delta_table_source(snapshot, &source, err));
     } else {
         if (rel->travel.version || rel->travel.timestamp) return err_UNSUPPORTED_FEATURE(err, "time travel of tables other than Delta's");

@@ -19,6 +19,7 @@ struct session {
     catalog *catalog;
     str database;                   /* current */
     setting *settings; size_t n_settings, settings_capacity;
+    setting *initial; size_t n_initial; /* as the session was opened, for RESET */
     temp_view *views; size_t n_views, views_capacity;
     delta_env **envs; size_t n_envs, envs_capacity; /* one per store; snapshots borrow them */
     cached_snapshot cache[SNAPSHOT_CACHE_SIZE]; size_t cache_next;

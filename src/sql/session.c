@@ -13,6 +13,13 @@ silt_status session_open(const session_options *options, session **out, silt_err
     *s = (session){.a = a, .stores = options->stores, .database = STR("default"), .cancel = options->cancel, .progress = options->progress, .progress_ctx = options->progress_ctx};
     silt_status status = SILT_OK;
     for (size_t i = 0; i < options->n_settings; i++) TRY_OUT(session_set(s, options->keys[i], options->values[i], err));
+    s->n_initial = s->n_settings;
+    s->initial = ARENA_ARRAY(a, s->n_initial, setting);
+    if (!s->initial) {
+        status = error_no_memory(err);
+        goto out;
+    }
+    for (size_t i = 0; i < s->n_initial; i++) s->initial[i] = s->settings[i];
     TRY_OUT(catalog_local_open(session_get(s, STR("spark.sql.warehouse.dir")), &s->catalog, err));
     *out = s;
     return SILT_OK;

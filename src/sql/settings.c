@@ -19,11 +19,19 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.selfcheck", "false"},
 };
 
-static setting *find_setting(session *s, str key) {
-    for (size_t i = 0; i < s->n_settings; i++)
-        if (str_eq_ascii_fold(s->settings[i].key, key)) return &s->settings[i];
+/* Keys of which Silt has the one value: another would give other answers than the job expects, so it is refused rather than ignored. */
+static const struct { const char *key, *value, *refusal; } fixed_values[] = {
+    {"spark.sql.ansi.enabled", "true", "spark.sql.ansi.enabled=false"},
+    {"spark.sql.storeAssignmentPolicy", "ANSI", "spark.sql.storeAssignmentPolicy other than ANSI"},
+};
+
+static setting *find_in(setting *list, size_t n, str key) {
+    for (size_t i = 0; i < n; i++)
+        if (str_eq_ascii_fold(list[i].key, key)) return &list[i];
     return NULL;
 }
+
+static setting *find_setting(session *s, str key) { return find_in(s->settings, s->n_settings, key); }
 
 str session_get(session *s, str key) {
     const setting *own = find_setting(s, key);
@@ -40,6 +48,8 @@ bool session_flag(session *s, const char *key, bool absent) {
 }
 
 silt_status session_set(session *s, str key, str text, silt_error *err) {
+    for (size_t i = 0; i < ARRAY_LEN(fixed_values); i++)
+        if (str_eq_ascii_fold(key, str_of(fixed_values[i].key)) && !str_eq_ascii_fold(text, str_of(fixed_values[i].value))) return err_UNSUPPORTED_FEATURE(err, fixed_values[i].refusal);
     setting *own = find_setting(s, key);
     setting next = {arena_str(s->a, key), arena_str(s->a, text)};
     if (!next.key.ptr || !next.value.ptr) return error_no_memory(err);
@@ -88,13 +98,17 @@ silt_status run_set(run *r, silt_error *err) {
     return SILT_OK;
 }
 
+/* Back to what the session was opened with, as Spark does, not to the defaults. */
 silt_status run_reset(run *r, silt_error *err) {
     session *s = r->s;
-    if (!r->st->has_key) {
-        s->n_settings = 0;
-    } else {
+    if (r->st->has_key) {
         setting *own = find_setting(s, r->st->key);
-        if (own) *own = s->settings[--s->n_settings];
+        const setting *initial = find_in(s->initial, s->n_initial, r->st->key);
+        if (own && initial) *own = *initial;
+        else if (own) *own = s->settings[--s->n_settings];
+    } else {
+        s->n_settings = 0; /* never more than there were: the room is there */
+        for (size_t i = 0; i < s->n_initial; i++) s->settings[s->n_settings++] = s->initial[i];
     }
     return s->engine ? engine_set_time_zone(s->engine, session_get(s, STR("spark.sql.session.timeZone")), err) : SILT_OK;
 }

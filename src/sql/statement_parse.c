@@ -447,7 +447,7 @@ static silt_status parse_set(parser *p, statement *s) {
         return parser_string(p, &s->value);
     }
     const token *t = parser_peek(p, 0);
-    if (t->kind == TOKEN_END) return SILT_OK;
+    if (t->kind == TOKEN_END || parser_at_op(p, ";")) return SILT_OK;
     if (parser_accept_op(p, "-")) {
         s->extended = true;
         return parser_expect_keyword(p, "v");

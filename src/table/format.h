@@ -71,13 +71,15 @@ struct parquet_service {
     void *ctx;
     /**
      * Stream rows of one Parquet file, projected to `columns` (a struct type: the wanted columns with the wanted nested fields and types; fields missing in the file
-     * come as null, more in the file are ignored). Batches are struct arrays. The row order is the file's. out->release frees everything.
+     * come as null, more in the file are ignored). Batches are struct arrays. A struct that is null in the file may come as a struct of nulls. The row order is the file's. out->release frees everything.
      */
     silt_status (*read)(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out, silt_error *err);
     /** The file's own top-level columns and types as a Spark struct type (group names kept). */
     silt_status (*read_schema)(parquet_service *s, str local_path, arena *arena, const data_type **out, silt_error *err);
     /** Write one file from a stream of struct arrays of type `columns`; Snappy. */
     silt_status (*write)(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *rows, silt_error *err);
+    /** Like read, but only the rows in which every one of the leaves, named by dotted paths ("add.size"), is null; leaves that the file does not have are null. May be NULL. */
+    silt_status (*read_where_null)(parquet_service *s, str local_path, const data_type *columns, const str *leaves, size_t n_leaves, struct ArrowArrayStream *out, silt_error *err);
 };
 
 #endif

@@ -310,7 +310,6 @@ static void syntax_errors_show_the_place(void **state) {
     assert_error_at("SELECT a,\n  FROM t", "FROM", "line 2, column 3");
     assert_error_at("SELECT (a FROM t", "FROM", "line 1, column 11");
     assert_error_at("SELECT 'abc", "'abc", "unclosed string");
-    assert_error_at("SELECT /* x", "/*", "unclosed comment");
     assert_error_at("SELECT a b c", "c", "line 1, column 12");
     assert_error_at("SELECT * FROM t WHERE", "end of input", "an expression");
     assert_error_at("SELECT \x01", "\x20", "starts no token");

@@ -1,0 +1,251 @@
+/*
+ * The commit loop: put-if-absent of the next version (PROTOCOL.md "Delta Log Entries", "Writer Requirements"). Exactly one writer gets a version.
+ *
+ *   attempt n:  build the entry for version base + 1  →  store_put(IF_ABSENT)
+ *     done          the entry is there and carries our txnId
+ *     taken         read that winner, and those after it, once each; check the conflict rules; attempt again after the last of them
+ *     not known     the store failed or its reply was lost: read the entry back. Ours: done. Another's: taken. Not there: put the SAME bytes at the SAME version
+ *                   again. That is safe even if the first request is still under way: whichever of the two lands, it is this commit, once.
+ *
+ * The table's state is not loaded again: what a winner changed is taken from its entry alone. When the store cannot be asked any more, the outcome is reported as
+ * unknown (40003) and never guessed.
+ */
+#include "base/json.h"
+#include "base/time.h"
+#include "delta/action_write.h"
+#include "delta/log_path.h"
+#include "delta/metadata_copy.h"
+#include "delta/properties.h"
+#include "delta/txn_state.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define MAX_COMMIT_ATTEMPTS 10000000 /* lost races, as Spark */
+#define MAX_STORE_TRIES     10       /* failures of the store, as Spark */
+#define LONG_TRANSACTION_MS 60000
+
+/* ---- the entry ---- */
+
+static bool in_commit_timestamps_on(const delta_metadata *m) {
+    return m && delta_config_bool(&m->configuration, "delta.enableInCommitTimestamps");
+}
+
+static void set_timestamp(delta_txn *t) {
+    t->timestamp_ms = -1;
+    if (!in_commit_timestamps_on(txn_metadata(t))) return;
+    int64_t now = time_now_ms();
+    t->timestamp_ms = now > t->base_time_ms ? now : t->base_time_ms + 1;
+}
+
+/* Enabled after version 0: the properties tell readers from where on the timestamps count. They change with every attempt. */
+static silt_status set_written_metadata(delta_txn *t, int64_t version, silt_error *err) {
+    t->written_metadata = t->new_metadata;
+    if (!t->new_metadata || !t->snapshot || !in_commit_timestamps_on(t->new_metadata) || in_commit_timestamps_on(t->metadata)) return SILT_OK;
+    delta_metadata *m = ARENA_NEW(t->arena, delta_metadata);
+    if (!m) return error_no_memory(err);
+    *m = *t->new_metadata;
+    str v = arena_printf(t->arena, "%lld", (long long)version), at = arena_printf(t->arena, "%lld", (long long)t->timestamp_ms);
+    if (str_is_null(v) || str_is_null(at) ||
+        !str_map_with(&m->configuration, STR("delta.inCommitTimestampEnablementVersion"), v, t->arena, &m->configuration) ||
+        !str_map_with(&m->configuration, STR("delta.inCommitTimestampEnablementTimestamp"), at, t->arena, &m->configuration))
+        return error_no_memory(err);
+    t->written_metadata = m;
+    return SILT_OK;
+}
+
+static void write_row_id_mark(buf *out, const delta_txn *t, int64_t mark) {
+    if (mark <= t->row_id_high_water) return;
+    char text[96];
+    int n = snprintf(text, sizeof text, "{\"rowIdHighWaterMark\":%lld,\"domainName\":\"" ROW_TRACKING_DOMAIN "\"}", (long long)mark);
+    delta_domain d = {STR(ROW_TRACKING_DOMAIN), {text, (size_t)n}, false};
+    delta_write_domain(out, &d);
+}
+
+/* commitInfo, metaData, protocol, txn, files, domains: Spark's order. */
+static silt_status write_entry(delta_txn *t, const delta_commit_info *info, int64_t version, buf *out, silt_error *err) {
+    buf_clear(out);
+    TRY(row_tracking_assign(t, version, &t->written_high_water, err));
+    set_timestamp(t);
+    TRY(set_written_metadata(t, version, err));
+    commit_info_write(out, t, info);
+    if (t->written_metadata) delta_write_metadata(out, t->written_metadata);
+    if (t->new_protocol) delta_write_protocol(out, t->new_protocol);
+    for (size_t i = 0; i < t->n_txn_ids; i++) delta_write_txn(out, &t->txn_ids[i]);
+    for (size_t i = 0; i < t->n_files; i++) {
+        file_action *f = &t->files[i];
+        if (f->is_remove) delta_write_remove(out, &f->as.remove);
+        else delta_write_add(out, &f->as.add);
+    }
+    for (size_t i = 0; i < t->n_domains; i++) delta_write_domain(out, &t->domains[i]);
+    write_row_id_mark(out, t, t->written_high_water);
+    return buf_ok(out) ? SILT_OK : error_no_memory(err);
+}
+
+/* ---- one version ---- */
+
+typedef enum put_outcome { PUT_DONE, PUT_TAKEN } put_outcome;
+
+typedef enum entry_owner { ENTRY_OURS, ENTRY_OTHERS, ENTRY_ABSENT, ENTRY_UNREADABLE } entry_owner;
+
+static bool is_ours(const delta_txn *t, str commit_info, arena *scratch) {
+    const json_node *root = NULL;
+    return !str_is_null(commit_info) && json_parse(commit_info, scratch, &root, NULL) == SILT_OK &&
+           str_eqz(json_get_str(root, "txnId", STR_NULL), t->uuid);
+}
+
+/* Whose entry is at this version now? */
+static entry_owner read_back(const delta_txn *t, int64_t version, silt_error *err) {
+    arena *scratch = arena_new();
+    if (!scratch) {
+        (void)error_no_memory(err);
+        return ENTRY_UNREADABLE;
+    }
+    str text = STR_NULL;
+    entry_owner owner = ENTRY_OTHERS;
+    silt_status status = delta_commit_info_read(t->env, t->root, version, scratch, &text, err);
+    if (status == SILT_NOT_FOUND) owner = ENTRY_ABSENT;
+    else if (status != SILT_OK) owner = ENTRY_UNREADABLE;
+    else if (is_ours(t, text, scratch)) owner = ENTRY_OURS;
+    arena_free(scratch);
+    return owner;
+}
+
+static void wait_before_try(int tries) {
+    static const int64_t base_ns = 500000, max_ns = 50000000;
+    if (tries < 2) return;
+    int64_t ns = base_ns << (tries < 8 ? tries : 8);
+    struct timespec pause = {0, ns < max_ns ? ns : max_ns};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Failures that asking again does not mend. */
+static bool is_final(silt_status status) {
+    return status == SILT_DENIED || status == SILT_NO_SPACE || status == SILT_NO_MEMORY || status == SILT_CANCELLED || status == SILT_INVALID ||
+           status == SILT_UNSUPPORTED;
+}
+
+static silt_status outcome_unknown(const delta_txn *t, int64_t version, const silt_error *cause, silt_error *err) {
+    silt_status status = err_COMMIT_OUTCOME_UNKNOWN(err, version);
+    error_detail(err, "txnId %s; the store said: %s", t->uuid, cause->message);
+    return status;
+}
+
+static silt_status put_entry(delta_txn *t, const delta_commit_info *info, int64_t version, str path, str text, put_outcome *out,
+                             silt_error *err) {
+    silt_error failure = {.status = SILT_OK}, asked = {.status = SILT_OK};
+    bool may_be_under_way = false; /* a put whose end nobody saw */
+    entry_owner owner = ENTRY_ABSENT;
+    for (int tries = 0; tries < MAX_STORE_TRIES; tries++) {
+        if (!info->no_pauses) wait_before_try(tries);
+        silt_status status = store_put(t->env->store, path, text, STORE_PUT_IF_ABSENT, &failure);
+        *out = PUT_DONE;
+        if (status == SILT_OK) return SILT_OK;
+        if (status == SILT_UNKNOWN) may_be_under_way = true;
+        owner = read_back(t, version, &asked);
+        if (owner == ENTRY_OURS) return SILT_OK;
+        *out = PUT_TAKEN;
+        if (owner == ENTRY_OTHERS) return SILT_OK;
+        if (owner == ENTRY_ABSENT && is_final(status)) break;
+    }
+    if (may_be_under_way || owner == ENTRY_UNREADABLE) return outcome_unknown(t, version, owner == ENTRY_UNREADABLE ? &asked : &failure, err);
+    if (err) *err = failure;
+    return failure.status;
+}
+
+/* ---- lost races ---- */
+
+static silt_status table_exists_by_now(const delta_txn *t, const delta_commit *winner, silt_error *err) {
+    arena *scratch = arena_new();
+    silt_status status = err_DELTA_TABLE_ALREADY_EXISTS(err, txn_table_name(t));
+    if (scratch)
+        error_detail(err, "version %lld was committed meanwhile by %.*s", (long long)winner->version,
+                     STR_ARG(commit_info_operation(winner->commit_info, scratch)));
+    arena_free(scratch);
+    return status;
+}
+
+/*
+ * Every winner from `version` on, once; after the last one t->base_version is the newest version there is. *out_ours: the "winner" is this very commit after all
+ * (an entry that could not be read whole when it was read back), at t->base_version + 1.
+ */
+static silt_status catch_up(delta_txn *t, int64_t version, bool *out_ours, silt_error *err) {
+    *out_ours = false;
+    for (int64_t v = version;; v++) {
+        arena *scratch = arena_new();
+        if (!scratch) return error_no_memory(err);
+        delta_commit winner;
+        silt_error reading = {.status = SILT_OK};
+        silt_status status = delta_commit_read(t->env, t->root, v, scratch, &winner, &reading);
+        bool at_end = status == SILT_NOT_FOUND && v > version;
+        if (status == SILT_OK) *out_ours = is_ours(t, winner.commit_info, scratch);
+        if (status == SILT_OK && !*out_ours) status = t->snapshot ? conflict_check(t, &winner, err) : table_exists_by_now(t, &winner, err);
+        else if (status != SILT_OK && !at_end && err) *err = reading;
+        arena_free(scratch);
+        if (at_end || *out_ours) return SILT_OK;
+        if (status != SILT_OK) return status;
+    }
+}
+
+/* ---- before the first attempt ---- */
+
+/*
+ * A version that is absent may have been cleaned up rather than never written: 0.json of an old table for a CREATE, or the next version for a transaction that was
+ * open for very long. Putting it again would corrupt the log, so the log is listed first in these two cases.
+ */
+static silt_status check_not_cleaned_up(const delta_txn *t, silt_error *err) {
+    if (!t->snapshot) {
+        bool exists;
+        TRY(delta_table_exists(t->env, t->root, &exists, err));
+        return exists ? err_DELTA_TABLE_ALREADY_EXISTS(err, txn_table_name(t)) : SILT_OK;
+    }
+    if (time_monotonic_ms() - t->begin_ms < LONG_TRANSACTION_MS) return SILT_OK;
+    int64_t earliest, latest;
+    TRY(delta_version_range(t->env, t->root, &earliest, &latest, err));
+    if (earliest <= t->read_version + 1) return SILT_OK;
+    silt_status status = err_DELTA_CONCURRENT_WRITE(err, STR("the log was cleaned up past the version that was read"));
+    error_detail(err, "version %lld was read, the log begins at %lld now", (long long)t->read_version, (long long)earliest);
+    return status;
+}
+
+/* Where rows are not tracked, ids of the caller's are dropped rather than written. */
+static void drop_row_ids_if_untracked(delta_txn *t) {
+    if (delta_protocol_has(txn_protocol(t), "rowTracking")) return;
+    for (size_t i = 0; i < t->n_files; i++) {
+        file_action *f = &t->files[i];
+        if (f->is_remove) f->as.remove.base_row_id = f->as.remove.default_row_commit_version = -1;
+        else f->as.add.base_row_id = f->as.add.default_row_commit_version = -1;
+        f->fresh_row_ids = f->fresh_version = !f->is_remove;
+    }
+}
+
+silt_status delta_txn_commit(delta_txn *t, const delta_commit_info *info, int64_t *out_version, silt_error *err) {
+    TRY(commit_check(t, info, err));
+    TRY(check_not_cleaned_up(t, err));
+    drop_row_ids_if_untracked(t);
+    int64_t max_attempts = info->max_attempts > 0 ? info->max_attempts : MAX_COMMIT_ATTEMPTS;
+    buf entry;
+    buf_init(&entry, BUF_MAX_DEFAULT);
+    silt_status status = SILT_OK;
+    for (int64_t attempt = 0; attempt < max_attempts; attempt++) {
+        int64_t version = t->base_version + 1;
+        put_outcome outcome;
+        bool ours = true;
+        TRY_OUT(cancel_check(t->env->cancel, err));
+        TRY_OUT(write_entry(t, info, version, &entry, err));
+        str path = log_path_file(t->root, version, ".json", t->arena);
+        if (str_is_null(path)) TRY_OUT(error_no_memory(err));
+        TRY_OUT(put_entry(t, info, version, path, buf_str(&entry), &outcome, err));
+        if (outcome == PUT_TAKEN) TRY_OUT(catch_up(t, version, &ours, err));
+        if (ours) {
+            t->committed = true;
+            *out_version = version;
+            post_commit(t, info, version);
+            goto out;
+        }
+    }
+    status = err_DELTA_MAX_COMMIT_RETRIES_EXCEEDED(err, max_attempts, t->base_version + 1);
+out:
+    buf_dispose(&entry);
+    return status;
+}

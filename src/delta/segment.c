@@ -1,0 +1,227 @@
+/*
+ * Choosing the files of a version. The listing is the only truth: _last_checkpoint saves listing (and stat'ing) what lies before the checkpoint, and where it is missing,
+ * unreadable, stale or points nowhere everything is listed instead. A multi-part checkpoint counts only with all its parts.
+ */
+#include "delta/segment.h"
+
+#include "base/uri.h"
+
+str delta_table_name(const delta_env *env, str root) { return str_is_null(env->root_display) ? root : env->root_display; }
+
+/* ---- listing ---- */
+
+silt_status log_list(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out, silt_error *err) {
+    *out = (log_listing){.from_version = from_version};
+    str dir = log_path_dir(root, a), start = STR_NULL;
+    if (from_version > 0) start = arena_printf(a, "%020lld", (long long)from_version);
+    if (!dir.ptr || (from_version > 0 && !start.ptr)) return error_no_memory(err);
+    store_list_result found = {0};
+    silt_status status = store_list(env->store, dir, start, false, a, &found, err);
+    if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    TRY(status);
+    for (size_t i = 0; i < found.count; i++) {
+        const store_entry *e = &found.items[i];
+        log_file f = {.path = e->path, .name = log_path_parse(path_name(e->path)), .size_bytes = e->size_bytes, .modified_ms = e->modified_ms};
+        if (e->is_dir || f.name.kind == LOG_OTHER || f.name.version < from_version) continue;
+        if (!ARENA_PUSH(a, out->files, out->count, out->capacity, f)) return error_no_memory(err);
+    }
+    return SILT_OK;
+}
+
+const log_file *log_listing_find(const log_listing *l, log_file_kind kind, int64_t version) {
+    size_t lo = 0, hi = l->count;
+    while (lo < hi) { /* names ascend, so versions do */
+        size_t mid = lo + (hi - lo) / 2;
+        if (l->files[mid].name.version < version) lo = mid + 1;
+        else hi = mid;
+    }
+    for (; lo < l->count && l->files[lo].name.version == version; lo++)
+        if (l->files[lo].name.kind == kind) return &l->files[lo];
+    return NULL;
+}
+
+/* ---- checkpoints ---- */
+
+static bool is_single_checkpoint(log_file_kind k) { return k == LOG_CHECKPOINT || k == LOG_CHECKPOINT_V2_JSON || k == LOG_CHECKPOINT_V2_PARQUET; }
+
+/* All parts of the set that files[first] (a part 1) begins. Parts of one set are neighbours only when no other set has the same version, so each is looked for. */
+static bool find_parts(const log_listing *l, size_t from, size_t to, int32_t parts, const log_file **out) {
+    for (int32_t p = 1; p <= parts; p++) {
+        const log_file *found = NULL;
+        for (size_t i = from; i < to && !found; i++) {
+            const log_file_name *n = &l->files[i].name;
+            if (n->kind == LOG_CHECKPOINT_PART && n->parts == parts && n->part == p) found = &l->files[i];
+        }
+        if (!found) return false;
+        if (out) out[p - 1] = found;
+    }
+    return true;
+}
+
+/* The best complete checkpoint among files [from, to) of one version: one file if there is one (a classic one first: it needs no sidecars), else a complete set of parts. */
+static bool version_checkpoint(const log_listing *l, size_t from, size_t to, size_t *out_first, int32_t *out_parts) {
+    *out_parts = 0;
+    for (size_t i = from; i < to; i++) {
+        log_file_kind k = l->files[i].name.kind;
+        if (!is_single_checkpoint(k)) continue;
+        if (*out_parts == 0 || k == LOG_CHECKPOINT) *out_first = i;
+        *out_parts = 1;
+    }
+    if (*out_parts) return true;
+    for (size_t i = from; i < to; i++) {
+        const log_file_name *n = &l->files[i].name;
+        if (n->kind != LOG_CHECKPOINT_PART || n->part != 1 || (size_t)n->parts > to - from) continue;
+        if (!find_parts(l, from, to, n->parts, NULL)) continue;
+        *out_first = i;
+        *out_parts = n->parts;
+        return true;
+    }
+    return false;
+}
+
+/* Walks the versions of the listing downwards from `version`; [*from, *to) are the files of the next one. */
+static bool version_before(const log_listing *l, int64_t version, size_t *from, size_t *to) {
+    size_t end = *from;
+    while (end > 0 && l->files[end - 1].name.version > version) end--;
+    if (end == 0) return false;
+    *to = end;
+    int64_t v = l->files[end - 1].name.version;
+    while (end > 0 && l->files[end - 1].name.version == v) end--;
+    *from = end;
+    return true;
+}
+
+bool segment_checkpoint(const log_listing *l, int64_t version, arena *a, const log_file **out, size_t *out_count) {
+    size_t from = l->count, to, first = 0;
+    int32_t parts;
+    while (version_before(l, version, &from, &to)) {
+        if (!version_checkpoint(l, from, to, &first, &parts)) continue;
+        log_file *files = ARENA_ARRAY(a, (size_t)parts, log_file);
+        const log_file **found = ARENA_ARRAY(a, (size_t)parts, const log_file *);
+        if (!files || !found) return false;
+        if (parts == 1 && l->files[first].name.kind != LOG_CHECKPOINT_PART) found[0] = &l->files[first];
+        else find_parts(l, from, to, parts, found);
+        for (int32_t i = 0; i < parts; i++) files[i] = *found[i];
+        *out = files;
+        *out_count = (size_t)parts;
+        return true;
+    }
+    return false;
+}
+
+static bool has_checkpoint_at(const log_listing *l, int64_t version) {
+    size_t from = l->count, to, first;
+    int32_t parts;
+    return version_before(l, version, &from, &to) && l->files[from].name.version == version && version_checkpoint(l, from, to, &first, &parts);
+}
+
+/* ---- commits ---- */
+
+/* The compacted file that starts at `from` and reaches farthest without passing `to`. */
+static const log_file *compacted_at(const log_listing *l, int64_t from, int64_t to) {
+    const log_file *best = NULL;
+    const log_file *f = log_listing_find(l, LOG_COMPACTED, from);
+    for (; f && f < l->files + l->count && f->name.version == from; f++)
+        if (f->name.kind == LOG_COMPACTED && f->name.end_version <= to && (!best || f->name.end_version > best->name.end_version)) best = f;
+    return best;
+}
+
+/* The next version for which there is a commit, for the message about a gap. */
+static int64_t next_commit(const log_listing *l, int64_t after) {
+    for (size_t i = 0; i < l->count; i++)
+        if (l->files[i].name.kind == LOG_COMMIT && l->files[i].name.version > after) return l->files[i].name.version;
+    return -1;
+}
+
+silt_status segment_commits(const log_listing *l, int64_t after, int64_t to, bool use_compacted, arena *a, const log_file **out, size_t *out_count, silt_error *err) {
+    log_file *files = NULL;
+    size_t count = 0, capacity = 0;
+    for (int64_t v = after + 1; v <= to;) {
+        const log_file *f = use_compacted ? compacted_at(l, v, to) : NULL;
+        if (!f) f = log_listing_find(l, LOG_COMMIT, v);
+        if (!f) return err_DELTA_VERSIONS_NOT_CONTIGUOUS(err, v - 1, next_commit(l, v));
+        if (!ARENA_PUSH(a, files, count, capacity, *f)) return error_no_memory(err);
+        v = f->name.end_version + 1;
+    }
+    *out = files;
+    *out_count = count;
+    return SILT_OK;
+}
+
+/* ---- versions of a listing ---- */
+
+int64_t log_listing_latest(const log_listing *l) {
+    size_t from = l->count, to, first;
+    int32_t parts;
+    while (version_before(l, INT64_MAX, &from, &to)) {
+        for (size_t i = from; i < to; i++)
+            if (l->files[i].name.kind == LOG_COMMIT) return l->files[i].name.version;
+        if (version_checkpoint(l, from, to, &first, &parts)) return l->files[from].name.version;
+    }
+    return -1;
+}
+
+int64_t log_listing_earliest(const log_listing *l) {
+    if (log_listing_find(l, LOG_COMMIT, 0)) return 0;
+    for (size_t from = 0; from < l->count;) {
+        size_t to = from, first;
+        int32_t parts;
+        while (to < l->count && l->files[to].name.version == l->files[from].name.version) to++;
+        if (version_checkpoint(l, from, to, &first, &parts)) return l->files[from].name.version;
+        from = to;
+    }
+    return -1;
+}
+
+/* ---- the segment ---- */
+
+/* The version that _last_checkpoint names, -1 where it cannot be read. */
+static int64_t checkpoint_hint(const delta_env *env, str root, arena *a) {
+    str path = log_path_last_checkpoint(root, a);
+    int64_t version = -1;
+    buf text;
+    buf_init(&text, (size_t)64 << 20);
+    const json_node *hint;
+    if (path.ptr && store_read(env->store, path, 0, -1, &text, NULL) == SILT_OK && json_parse(buf_str(&text), a, &hint, NULL) == SILT_OK)
+        version = json_get_i64(hint, "version", -1);
+    buf_dispose(&text);
+    return version;
+}
+
+/* A version that cannot be had: which are there? */
+static silt_status not_found(const delta_env *env, str root, int64_t version, arena *a, silt_error *err) {
+    log_listing all;
+    TRY(log_list(env, root, 0, a, &all, err));
+    int64_t latest = log_listing_latest(&all), earliest = log_listing_earliest(&all);
+    if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    return err_DELTA_VERSION_NOT_FOUND(err, version, earliest < 0 ? latest : earliest, latest);
+}
+
+static silt_status choose(const delta_env *env, str root, const log_listing *l, int64_t wanted, arena *a, delta_segment *out, silt_error *err) {
+    int64_t latest = log_listing_latest(l);
+    if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    int64_t version = wanted == DELTA_LATEST ? latest : wanted;
+    if (version > latest) return not_found(env, root, version, a, err);
+    *out = (delta_segment){.version = version, .checkpoint_version = -1};
+    if (segment_checkpoint(l, version, a, &out->checkpoint, &out->n_checkpoint)) out->checkpoint_version = out->checkpoint[0].name.version;
+    if (out->n_checkpoint == 0 && !log_listing_find(l, LOG_COMMIT, 0) && !compacted_at(l, 0, version)) {
+        if (wanted != DELTA_LATEST && log_listing_earliest(l) > wanted) return not_found(env, root, version, a, err);
+        return err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root), version);
+    }
+    TRY(segment_commits(l, out->checkpoint_version, version, true, a, &out->commits, &out->n_commits, err));
+    out->last_commit = log_listing_find(l, LOG_COMMIT, version);
+    out->checksum = log_listing_find(l, LOG_CHECKSUM, version);
+    return SILT_OK;
+}
+
+silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) {
+    if (version < DELTA_LATEST) return not_found(env, root, version, a, err);
+    int64_t hint = checkpoint_hint(env, root, a);
+    log_listing l;
+    if (hint > 0 && (version == DELTA_LATEST || hint <= version)) {
+        TRY(log_list(env, root, hint, a, &l, err));
+        if (has_checkpoint_at(&l, hint)) return choose(env, root, &l, version, a, out, err);
+    }
+    TRY(log_list(env, root, 0, a, &l, err));
+    return choose(env, root, &l, version, a, out, err);
+}

@@ -1,0 +1,70 @@
+/**
+ * Delta transactions: optimistic, put-if-absent of the next log entry. PROTOCOL.md "Writer Requirements"; conflict rules as Delta's ConflictChecker (notes/delta.md §6).
+ *
+ *     delta_txn_begin(env, snapshot, root, &txn, err)          snapshot NULL: the table does not exist yet
+ *     delta_txn_set_metadata / set_protocol / add / remove / …  any order; strings are copied
+ *     delta_txn_commit(txn, &info, &version, err)
+ *     delta_txn_free(txn)                                       always
+ *
+ * One thread at a time per transaction.
+ */
+#ifndef DELTA_TRANSACTION_H
+#define DELTA_TRANSACTION_H
+
+#include "delta/delta.h"
+#include "delta/features.h"
+
+typedef struct delta_txn delta_txn;
+
+silt_status delta_txn_begin(const delta_env *env, const delta_snapshot *snapshot, str root, delta_txn **out, silt_error *err) MUST_CHECK;
+void delta_txn_free(delta_txn *t);
+
+silt_status delta_txn_set_protocol(delta_txn *t, const delta_protocol *p, silt_error *err) MUST_CHECK;
+silt_status delta_txn_set_metadata(delta_txn *t, const delta_metadata *m, silt_error *err) MUST_CHECK;
+/** base_row_id and default_row_commit_version -1 where the file is new (not 0): a table that tracks rows then gets fresh ones; others are kept. */
+silt_status delta_txn_add(delta_txn *t, const delta_add *add, silt_error *err) MUST_CHECK;
+silt_status delta_txn_remove(delta_txn *t, const delta_remove *remove, silt_error *err) MUST_CHECK;
+/** The remove action that undoes `add` (extendedFileMetadata, size, partition values, DV, row ids, numRecords stats kept). */
+silt_status delta_txn_remove_file(delta_txn *t, const delta_add *add, bool data_change, silt_error *err) MUST_CHECK;
+silt_status delta_txn_set_txn_id(delta_txn *t, str app_id, int64_t version, silt_error *err) MUST_CHECK;
+silt_status delta_txn_set_domain(delta_txn *t, str domain, str configuration, bool removed, silt_error *err) MUST_CHECK;
+
+/* What was read, for the conflict rules. A transaction that calls none of these read nothing (blind). */
+void delta_txn_read_whole_table(delta_txn *t);
+/** Partition predicate over the snapshot's schema; copied shallowly, must live as long as the transaction. */
+silt_status delta_txn_read_predicate(delta_txn *t, const predicate *p, silt_error *err) MUST_CHECK;
+silt_status delta_txn_read_file(delta_txn *t, str path, silt_error *err) MUST_CHECK;
+
+typedef struct delta_commit_info {
+    const char *operation;          /**< "WRITE", "CREATE TABLE", … (notes/delta.md §4) */
+    str operation_parameters;       /**< JSON object text, as Spark writes it */
+    str operation_metrics;          /**< JSON object text of string values */
+    str user_metadata;              /**< {NULL,0} for none */
+    str engine_info;                /**< {NULL,0} = "Silt/<version>" */
+    str isolation_level;            /**< {NULL,0} = the table's */
+    bool is_blind_append_known, is_blind_append; /**< unknown: adds only and nothing read */
+    int64_t max_attempts;           /**< 0 = Spark's default */
+    bool no_pauses;                 /**< do not wait between tries of a store that fails (tests) */
+} delta_commit_info;
+
+/**
+ * Commit. On a lost race every winner is read and checked by the conflict rules, then the next version is tried, row ids and in-commit timestamp redone.
+ * A lost reply is resolved by reading the entry back and comparing txnId. After the commit: version checksum, checkpoint at the table's interval,
+ * _last_checkpoint, clean-up of expired log files; their failure never fails the commit (delta_txn_post_commit_error tells).
+ * @param out_version  the committed version
+ * @return OK; CONFLICT (the conditions of 2D521, naming version and operation of the winner), UNKNOWN (40003), EXISTS for a new table that exists by now, IO …
+ */
+silt_status delta_txn_commit(delta_txn *t, const delta_commit_info *info, int64_t *out_version, silt_error *err) MUST_CHECK;
+/** What went wrong after the commit, or NULL. Borrowed. */
+const silt_error *delta_txn_post_commit_error(const delta_txn *t);
+/** This transaction's commitInfo.txnId. */
+str delta_txn_uuid(const delta_txn *t);
+
+/** Write a checkpoint of this snapshot now (classic or V2 by the table's policy) and _last_checkpoint. */
+silt_status delta_checkpoint_write(const delta_snapshot *s, silt_error *err) MUST_CHECK;
+/** Remove expired log files by Delta's rules (notes/delta.md §9); returns how many. now_ms for tests. */
+silt_status delta_log_cleanup(const delta_snapshot *s, int64_t now_ms, size_t *out_removed, silt_error *err) MUST_CHECK;
+/** Write N.crc for this snapshot. */
+silt_status delta_checksum_write(const delta_snapshot *s, str txn_id, silt_error *err) MUST_CHECK;
+
+#endif

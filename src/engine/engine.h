@@ -1,0 +1,114 @@
+/**
+ * The engine: DuckDB 1.5.6 behind one narrow door. Everything that names DuckDB is in this folder.
+ * Rules whose breach gives silently wrong answers: docs/decisions/002-engine-rules.md (scan node, globbing, deletion vectors, field ids, NaN, one connection per stream).
+ */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/thread.h"
+#include "expr/expr.h"
+
+typedef struct engine engine;
+
+typedef struct engine_options {
+    str temp_directory;        /**< spill; null = a private folder under $TMPDIR, removed on close */
+    str memory_limit;          /**< DuckDB's text, "2GB"; null = its default */
+    int threads;               /**< <= 0: all */
+    str time_zone;             /**< session zone; null = UTC */
+    const cancel_token *cancel; /**< polled while queries run */
+    bool no_pruning;           /**< the self-check (design 11): scans print every column filter off, no row-group pruning, no log answers */
+} engine_options;
+
+/** One in-memory database. Thread rule: any thread; each running query has a connection of its own.
+ * Errors: ENGINE_VERSION (another libduckdb than 1.5.6), IO, NO_MEMORY. */
+silt_status engine_open(const engine_options *options, engine **out, silt_error *err) MUST_CHECK;
+void engine_close(engine *e);
+silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) MUST_CHECK;
+/** The formats' Parquet service; lives as long as the engine. */
+parquet_service *engine_parquet(engine *e);
+/** Evaluate a bound column-free expression; fits bind_env.fold with fold_ctx = engine. */
+silt_status engine_fold(void *engine_ctx, expr *e, arena *a, value *out, silt_error *err) MUST_CHECK;
+
+/* ---- queries ---- */
+typedef struct scan_report {   /**< what EXPLAIN and the statement's metrics show, one per table read */
+    str description;
+    size_t files_total, files_read, pruned_by_partition, pruned_by_stats;
+    int64_t bytes_total, bytes_read;
+    str predicate;             /**< readable, null if none */
+    bool from_log;             /**< answered by statistics alone */
+} scan_report;
+
+typedef struct engine_result engine_result;
+
+/**
+ * Plan and start a bound query (expr_push_predicates has run): plans the scan of every table, prints the SQL, prepares it on a connection of its own and streams.
+ * count(*) without filter (or with partition filters that decide whole files), and min/max where table_source.column_bounds is certain, are answered from the log.
+ * The query tree, its arena and the table sources must outlive the result.
+ */
+silt_status engine_run(engine *e, query *q, const bind_env *env, engine_result **out, silt_error *err) MUST_CHECK;
+void engine_result_free(engine_result *r); /**< ends a running query */
+/** Logical output type: names and Spark types as bound. Borrowed. */
+const data_type *engine_result_type(const engine_result *r);
+/** Next batch as a struct array in the layout of arrow_schema_from_type(engine_result_type); out->release == NULL at the end. Streams in bounded memory. */
+silt_status engine_result_next(engine_result *r, struct ArrowArray *out, silt_error *err) MUST_CHECK;
+const scan_report *engine_result_scans(const engine_result *r, size_t *out_count);
+/** Progress of a running query, 0..1, or a negative number when unknown. */
+double engine_result_progress(const engine_result *r);
+/** Text lines of EXPLAIN for a bound query: the scans with files and bytes (total, pruned, read), the predicate used, the plan; extended adds the printed SQL and DuckDB's plan. */
+silt_status engine_explain(engine *e, query *q, const bind_env *env, bool extended, buf *out, silt_error *err) MUST_CHECK;
+
+/* ---- sources that are not tables ---- */
+/** parquet.`path`, csv.`path`, json.`path` (a file, a folder or a glob), with Spark's reader options (header, sep, quote, escape, nullValue, dateFormat, inferSchema, multiLine, mergeSchema, schema).
+ * `declared` (may be NULL) is a given schema. Hive partition folders become columns as in Spark. */
+silt_status engine_file_source(engine *e, str format, const str *paths, size_t n_paths, const str *option_keys, const str *option_values, size_t n_options,
+                               const data_type *declared, table_source **out, silt_error *err) MUST_CHECK;
+/** An Arrow stream as a table, read once; takes over *stream. */
+silt_status engine_arrow_source(engine *e, struct ArrowArrayStream *stream, table_source **out, silt_error *err) MUST_CHECK;
+
+/* ---- writing data files ---- */
+typedef struct write_spec {
+    store *store;
+    str root;                        /**< table root in the store */
+    const data_type *schema;         /**< full table schema incl. partition columns; physical names and ids set */
+    const uint32_t *partition_columns; size_t n_partition_columns;
+    int64_t target_file_bytes;       /**< also within partitions */
+    bool random_prefix;              /**< folders are two random characters instead of partition folders (column mapping, randomizeFilePrefixes) */
+    bool write_field_ids;
+    bool write_partition_columns;    /**< materializePartitionColumns */
+    str compression;                 /**< null = snappy */
+    /* statistics, by Delta's rules (notes/delta.md §7) */
+    bool collect_stats;
+    int32_t num_indexed_columns;     /**< delta.dataSkippingNumIndexedCols, -1 = all */
+    const column_path *stats_columns; size_t n_stats_columns; bool has_stats_columns; /**< delta.dataSkippingStatsColumns */
+    int32_t string_prefix_length;    /**< 32 */
+    bool write_tight_bounds;         /**< "tightBounds":true (tables with deletion vectors) */
+    bool variant_shredding;
+    str time_zone;                   /**< statistics' timestamps are written in UTC with Z; partition folders show the session zone */
+    int64_t max_records_per_file;    /**< at most so many rows in one file; <= 0: no limit */
+} write_spec;
+
+typedef struct written_file {
+    str path;                        /**< relative to root, not URI-encoded (Hive-escaped folders) */
+    int64_t size_bytes, num_records, modified_ms;
+    const value *partition;          /**< n_partition_columns */
+    str stats;                       /**< JSON text, null without statistics */
+} written_file;
+
+typedef struct write_result {
+    written_file *files; size_t n_files;
+    int64_t rows, bytes;
+} write_result;
+
+/**
+ * Run a bound query whose columns are exactly spec->schema's (order and types) and write its rows as data files under spec->root, durable when it returns OK.
+ * File names: part-<5 digits>-<uuid>-c000.snappy.parquet. On failure everything written is removed. No rows: no files.
+ * A checked column is the query's business: constraints are expressions that raise.
+ */
+silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out, silt_error *err) MUST_CHECK;
+/** Remove the files of a write whose commit failed. Best effort. */
+void engine_write_discard(const write_spec *spec, const write_result *r);
+
+/** COPY a running query's rows to one local Parquet file for `--format parquet`; names are the logical ones. */
+silt_status engine_export_parquet(engine *e, query *q, const bind_env *env, str local_path, silt_error *err) MUST_CHECK;
+
+#endif

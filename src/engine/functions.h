@@ -1,0 +1,20 @@
+/**
+ * The C scalar functions that Spark's semantics need inside DuckDB (`silt_…`, printed by expr/print_*.c and the function registry), and how their errors come out.
+ *
+ * A function that raises sets the error text "[CONDITION|SQLSTATE] message[/]". It must never be pushed below a deletion vector's filter: the printer puts it behind
+ * CASE WHEN silt_never() THEN error('') ELSE f(x) END (docs/decisions/002-engine-rules.md).
+ */
+#ifndef ENGINE_FUNCTIONS_H
+#define ENGINE_FUNCTIONS_H
+
+#include "engine/duckdb_extra.h"
+#include "base/base.h"
+
+/** Register all of them; once per database. */
+silt_status engine_register_functions(duckdb_connection connection, silt_error *err) MUST_CHECK;
+
+/** DuckDB's message → Spark's condition: what functions of Silt and error() raised by its own text, DuckDB's own range and conversion errors by Spark's conditions,
+ * anything else INTERNAL_ERROR with the text as detail. Returns the status that it set. */
+silt_status engine_error_from_text(silt_error *err, const char *message);
+
+#endif

@@ -1,0 +1,105 @@
+/** What the files of `engine` share. No other module includes it. */
+#ifndef ENGINE_INTERNAL_H
+#define ENGINE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "engine/duckdb_extra.h"
+#include "engine/engine.h"
+
+typedef struct engine_connection engine_connection;
+typedef struct scan_state scan_state;
+
+/** One DuckDB connection in use. Interrupted by the engine's watcher when its cancel token is set. */
+struct engine_connection {
+    engine *engine;
+    duckdb_connection duck;
+    engine_connection *previous, *next; /* the engine's list of live connections */
+};
+
+/** Numbered objects that C functions inside DuckDB find by the number printed into the SQL. */
+typedef struct engine_registry {
+    void **items; /* id - first … */
+    uint64_t *ids;
+    size_t count, capacity;
+} engine_registry;
+
+struct engine {
+    duckdb_database database;
+    parquet_service parquet;
+    pthread_mutex_t mutex; /* guards everything below */
+    engine_connection *connections;
+    uint64_t next_id;
+    engine_registry scans, feeds;
+    char *time_zone;      /* the session's, for folding */
+    char *temp_directory; /* owned and removed on close when temp_is_private */
+    bool temp_is_private;
+    const cancel_token *cancel;
+    bool no_pruning;
+    int threads;
+    pthread_t watcher;
+    bool watcher_runs, watcher_stop;
+    pthread_cond_t watcher_wake;
+};
+
+/* ---- connection.c ---- */
+/** A connection of its own for one query or stream. End with engine_disconnect; another query on it closes its earlier stream (docs/decisions/002, rule 9). */
+silt_status engine_connect(engine *e, engine_connection **out, silt_error *err) MUST_CHECK;
+void engine_disconnect(engine_connection *c);
+/** Run one statement and drop its result. */
+silt_status engine_execute(engine_connection *c, const char *sql, silt_error *err) MUST_CHECK;
+/** Run one statement and keep its materialised result; end with duckdb_destroy_result. */
+silt_status engine_query(engine_connection *c, const char *sql, duckdb_result *out, silt_error *err) MUST_CHECK;
+
+/** A statement whose rows are fetched chunk by chunk in bounded memory. */
+typedef struct engine_stream {
+    engine_connection *connection; /* owned */
+    duckdb_prepared_statement statement;
+    duckdb_pending_result pending;
+    duckdb_result result;
+    bool has_result, finished;
+} engine_stream;
+/** Prepares and starts `sql`; takes over `c` at once (closed on failure too). */
+silt_status engine_stream_open(engine_connection *c, const char *sql, engine_stream *out, silt_error *err) MUST_CHECK;
+/** NULL at the end. End a chunk with duckdb_destroy_data_chunk. */
+silt_status engine_stream_next(engine_stream *s, duckdb_data_chunk *out, silt_error *err) MUST_CHECK;
+void engine_stream_close(engine_stream *s);
+
+/* ---- registry (open.c) ---- */
+/** Gives the object a number; false on exhaustion. */
+bool engine_register(engine *e, engine_registry *r, void *object, uint64_t *out_id);
+void engine_unregister(engine *e, engine_registry *r, uint64_t id);
+/** NULL when unknown. The object must be kept alive by a running statement. */
+void *engine_find(engine *e, engine_registry *r, uint64_t id);
+
+/* ---- failure.c ---- */
+/** The error of a failed DuckDB call. Recognises interruption, memory, disk, missing and damaged files, and raised conditions. */
+silt_status engine_failure(silt_error *err, const char *message, duckdb_error_type type);
+
+/* ---- duck_type.c ---- */
+/** `'text'` with quotes doubled. */
+void engine_write_literal(buf *out, str text);
+/** `"name"` with quotes doubled. */
+void engine_write_name(buf *out, str name);
+/** A path for read_parquet and its like: glob characters escaped, as a literal (rule 3). */
+void engine_write_path(buf *out, str path);
+/** DuckDB's SQL name of a Spark type; struct fields by their physical or logical names. */
+void engine_write_type(buf *out, const data_type *type, bool physical_names);
+/** The same as a logical type object; end with duckdb_destroy_logical_type. NULL when memory ran out or the type cannot be carried. */
+duckdb_logical_type engine_logical_type(const data_type *type, bool physical_names);
+/** Spark's type for a DuckDB type as a reader meets it in files; UNSUPPORTED by name. */
+silt_status engine_type_from_duck(duckdb_logical_type type, arena *a, const data_type **out, silt_error *err) MUST_CHECK;
+
+/* ---- to_arrow.c ---- */
+/** Chunk → one struct array of the wanted type, by position. The chunk's DuckDB types must be those of engine_logical_type (decimal and integer widths may differ). */
+silt_status engine_chunk_to_arrow(duckdb_data_chunk chunk, const data_type *struct_type, struct ArrowArray *out, silt_error *err) MUST_CHECK;
+
+/* ---- from_arrow.c ---- */
+/** Rows [from, from + n) of a struct array → chunk columns; `schema` is the stream's own. n ≤ duckdb_vector_size(). */
+silt_status engine_chunk_from_arrow(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t from, int64_t n, const data_type *struct_type,
+                                    duckdb_data_chunk out, silt_error *err) MUST_CHECK;
+
+/* ---- parquet.c ---- */
+void engine_parquet_init(engine *e);
+
+#endif

@@ -1,0 +1,251 @@
+/**
+ * Opening the engine: one in-memory DuckDB with every setting that Silt's answers rest on, the numbered objects that C functions find, and the C functions themselves.
+ *
+ * Settings that matter (docs/decisions/002-engine-rules.md): extensions are never installed or loaded (an unknown `s3://` path would go to the network);
+ * spilling goes to a private folder (DuckDB's default is `.tmp` in the current one); the null order is Spark's; Variants written before Parquet knew the
+ * annotation are recognised by their structure; the library's version is exact, because virtual columns and `schema=` are no stable surface.
+ */
+#include "engine/internal.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/time.h"
+#include "engine/functions.h"
+#include "engine/scan.h"
+#include "engine/sources.h"
+#include "engine/write_feed.h"
+
+
+/* ---- numbered objects ---- */
+
+bool engine_register(engine *e, engine_registry *r, void *object, uint64_t *out_id) {
+    pthread_mutex_lock(&e->mutex);
+    bool ok = true;
+    if (r->count == r->capacity) {
+        size_t capacity = r->capacity ? r->capacity * 2 : 16;
+        void **items = realloc(r->items, capacity * sizeof(*items));
+        if (items) r->items = items;
+        uint64_t *ids = items ? realloc(r->ids, capacity * sizeof(*ids)) : NULL;
+        if (ids) r->ids = ids;
+        ok = ids != NULL;
+        if (ok) r->capacity = capacity;
+    }
+    if (ok) {
+        *out_id = ++e->next_id;
+        r->items[r->count] = object;
+        r->ids[r->count++] = *out_id;
+    }
+    pthread_mutex_unlock(&e->mutex);
+    return ok;
+}
+
+/* A handful are alive at once: a linear search under the mutex, once per chunk of 2,048 rows. */
+static size_t registry_index(const engine_registry *r, uint64_t id) {
+    size_t i = 0;
+    while (i < r->count && r->ids[i] != id) i++;
+    return i;
+}
+
+void engine_unregister(engine *e, engine_registry *r, uint64_t id) {
+    pthread_mutex_lock(&e->mutex);
+    size_t i = registry_index(r, id);
+    if (i < r->count) {
+        r->items[i] = r->items[r->count - 1];
+        r->ids[i] = r->ids[--r->count];
+    }
+    pthread_mutex_unlock(&e->mutex);
+}
+
+void *engine_find(engine *e, engine_registry *r, uint64_t id) {
+    pthread_mutex_lock(&e->mutex);
+    size_t i = registry_index(r, id);
+    void *found = i < r->count ? r->items[i] : NULL;
+    pthread_mutex_unlock(&e->mutex);
+    return found;
+}
+
+static void registry_dispose(engine_registry *r) {
+    free(r->items);
+    free(r->ids);
+}
+
+/* ---- the private spill folder ---- */
+
+static int remove_entry(const char *path, const struct stat *sb, int flag, struct FTW *ftw) {
+    (void)sb;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static silt_status choose_temp_directory(engine *e, str asked, silt_error *err) {
+    if (asked.len) {
+        e->temp_directory = strndup(asked.ptr, asked.len);
+        return e->temp_directory ? SILT_OK : error_no_memory(err);
+    }
+    const char *base = getenv("TMPDIR");
+    if (!base || !*base) base = "/tmp";
+    if (asprintf(&e->temp_directory, "%s/silt-XXXXXX", base) < 0) {
+        e->temp_directory = NULL;
+        return error_no_memory(err);
+    }
+    if (!mkdtemp(e->temp_directory)) return error_from_errno(err, errno, "mkdtemp", str_of(base));
+    e->temp_is_private = true;
+    return SILT_OK;
+}
+
+/* ---- settings ---- */
+
+static silt_status configure(engine *e, duckdb_config config, const engine_options *options, silt_error *err) {
+    const struct { const char *name, *value; } fixed[] = {
+        {"autoinstall_known_extensions", "false"},
+        {"autoload_known_extensions", "false"},
+        {"default_null_order", "nulls_first_on_asc_last_on_desc"},
+        {"temp_directory", e->temp_directory},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+        if (duckdb_set_config(config, fixed[i].name, fixed[i].value) != DuckDBSuccess) return err_INTERNAL_ERROR(err, fixed[i].name);
+    if (e->threads > 0) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", e->threads);
+        if (duckdb_set_config(config, "threads", text) != DuckDBSuccess) return err_INTERNAL_ERROR(err, "threads");
+    }
+    if (options->memory_limit.len) {
+        char text[64];
+        snprintf(text, sizeof text, "%.*s", STR_ARG(options->memory_limit));
+        if (duckdb_set_config(config, "memory_limit", text) != DuckDBSuccess)
+            return err_INVALID_PARAMETER_VALUE(err, STR("memory limit"), options->memory_limit, "a size such as 2GB");
+    }
+    return SILT_OK;
+}
+
+/* Without this option, which DuckDB's own Delta extension sets, a Variant of Spark 4.0 (a group of value and metadata) reads as a struct of two blobs. */
+static bool register_variant_option(duckdb_connection connection) {
+    duckdb_config_option option = duckdb_create_config_option();
+    duckdb_logical_type type = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
+    duckdb_value yes = duckdb_create_bool(true);
+    duckdb_config_option_set_name(option, "__delta_only_variant_encoding_enabled");
+    duckdb_config_option_set_description(option, "recognise variants by their structure");
+    duckdb_config_option_set_type(option, type);
+    duckdb_config_option_set_default_value(option, yes);
+    duckdb_config_option_set_default_scope(option, DUCKDB_CONFIG_OPTION_SCOPE_GLOBAL);
+    bool ok = duckdb_register_config_option(connection, option) == DuckDBSuccess;
+    duckdb_destroy_value(&yes);
+    duckdb_destroy_logical_type(&type);
+    duckdb_destroy_config_option(&option);
+    return ok;
+}
+
+static silt_status check_version(silt_error *err) {
+    const char *found = duckdb_library_version();
+    if (strcmp(found, ENGINE_DUCKDB_VERSION) == 0) return SILT_OK;
+    return err_ENGINE_VERSION(err, str_of(found), str_of(ENGINE_DUCKDB_VERSION));
+}
+
+static silt_status open_database(engine *e, const engine_options *options, silt_error *err) {
+    duckdb_config config = NULL;
+    if (duckdb_create_config(&config) != DuckDBSuccess) return error_no_memory(err);
+    silt_status status = configure(e, config, options, err);
+    char *message = NULL;
+    if (status == SILT_OK && duckdb_open_ext(NULL, &e->database, config, &message) != DuckDBSuccess) {
+        status = err_INTERNAL_ERROR(err, "the engine does not open");
+        error_detail(err, "%s", message ? message : "");
+    }
+    duckdb_free(message);
+    duckdb_destroy_config(&config);
+    return status;
+}
+
+static silt_status register_everything(engine *e, silt_error *err) {
+    duckdb_connection connection;
+    if (duckdb_connect(e->database, &connection) != DuckDBSuccess) return error_no_memory(err);
+    silt_status status = SILT_OK;
+    if (duckdb_query(connection, "SET GLOBAL TimeZone = 'UTC'", NULL) != DuckDBSuccess) status = err_INTERNAL_ERROR(err, "the engine's time zone cannot be set");
+    if (!register_variant_option(connection)) status = err_INTERNAL_ERROR(err, "the engine's variant option");
+    if (status == SILT_OK) status = engine_register_functions(connection, err);
+    if (status == SILT_OK) status = engine_register_scan_functions(e, connection, err);
+    if (status == SILT_OK) status = engine_register_arrow_input(e, connection, err);
+    if (status == SILT_OK) status = engine_register_feed(e, connection, err);
+
+    duckdb_disconnect(&connection);
+    return status;
+}
+
+silt_status engine_open(const engine_options *options, engine **out, silt_error *err) {
+    TRY(check_version(err));
+    engine *e = calloc(1, sizeof *e);
+    if (!e) return error_no_memory(err);
+    pthread_mutex_init(&e->mutex, NULL);
+    pthread_cond_init(&e->watcher_wake, NULL);
+    e->cancel = options->cancel;
+    e->no_pruning = options->no_pruning;
+    e->threads = options->threads;
+    engine_parquet_init(e);
+    silt_status status;
+    TRY_OUT(choose_temp_directory(e, options->temp_directory, err));
+    TRY_OUT(open_database(e, options, err));
+    TRY_OUT(register_everything(e, err));
+    TRY_OUT(engine_set_time_zone(e, options->time_zone.len ? options->time_zone : STR("UTC"), err));
+    *out = e;
+    return SILT_OK;
+out:
+    engine_close(e);
+    return status;
+}
+
+void engine_close(engine *e) {
+    if (!e) return;
+    if (e->watcher_runs) {
+        pthread_mutex_lock(&e->mutex);
+        e->watcher_stop = true;
+        pthread_cond_signal(&e->watcher_wake);
+        pthread_mutex_unlock(&e->mutex);
+        pthread_join(e->watcher, NULL);
+    }
+    if (e->database) duckdb_close(&e->database);
+    if (e->temp_is_private) nftw(e->temp_directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    registry_dispose(&e->scans);
+    registry_dispose(&e->feeds);
+    free(e->temp_directory);
+    free(e->time_zone);
+    pthread_cond_destroy(&e->watcher_wake);
+    pthread_mutex_destroy(&e->mutex);
+    free(e);
+}
+
+/* DuckDB itself always runs in UTC (rule 12): INT96 and zoneless timestamps of files would be taken as local otherwise. The printer names the session's zone. */
+static silt_status check_zone(engine *e, str zone, silt_error *err) {
+    int32_t offset;
+    if (time_zone_fixed_offset(zone, &offset)) return SILT_OK;
+    engine_connection *c;
+    TRY(engine_connect(e, &c, err));
+    buf sql;
+    buf_init(&sql, 4096);
+    buf_append_z(&sql, "SELECT timezone(");
+    engine_write_literal(&sql, zone);
+    buf_append_z(&sql, ", '2000-01-01 00:00:00+00'::TIMESTAMPTZ)");
+    const char *text = buf_cstr(&sql);
+    silt_error ignored;
+    silt_status status = text ? engine_execute(c, text, &ignored) : SILT_INVALID;
+    buf_dispose(&sql);
+    engine_disconnect(c);
+    if (status == SILT_OK || status == SILT_CANCELLED || status == SILT_NO_MEMORY) return status;
+    return err_INVALID_PARAMETER_VALUE(err, STR("spark.sql.session.timeZone"), zone, "a zone such as UTC, +02:00 or Europe/Paris");
+}
+
+silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) {
+    TRY(check_zone(e, zone, err));
+    char *copy = strndup(zone.ptr, zone.len);
+    if (!copy) return error_no_memory(err);
+    pthread_mutex_lock(&e->mutex);
+    free(e->time_zone);
+    e->time_zone = copy;
+    pthread_mutex_unlock(&e->mutex);
+    return SILT_OK;
+}
+
+parquet_service *engine_parquet(engine *e) { return &e->parquet; }

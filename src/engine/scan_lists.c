@@ -1,0 +1,165 @@
+/**
+ * File lists on their way to DuckDB, and what a failed scan was about.
+ *
+ * Lists and schemas go as variables with names of their own, bound as values: a literal of 100,000 paths takes longer to parse than to read. Paths are globbed
+ * even in a list, so special characters are escaped, and where there were any the number of files is asserted: one more file would shift every later file_index.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "engine/scan.h"
+
+static void escape_glob(buf *out, str path) {
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        if (c == '[' || c == '*' || c == '?') {
+            buf_append_char(out, '[');
+            buf_append_char(out, c);
+            buf_append_char(out, ']');
+        } else buf_append_char(out, c);
+    }
+}
+
+static str group_path(const scan_group *g, size_t i) { return g->node->local_paths[g->files ? g->files[i] : i]; }
+
+/* The list as a DuckDB value; *out_escaped: a path held a glob character. NULL when memory ran out. */
+static duckdb_value list_value(const scan_group *g, arena *a, bool *out_escaped) {
+    buf path;
+    buf_init(&path, BUF_MAX_DEFAULT);
+    duckdb_value *items = ARENA_ARRAY(a, g->n_files + 1, duckdb_value);
+    duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+    size_t made = 0;
+    for (; items && made < g->n_files; made++) {
+        buf_clear(&path);
+        escape_glob(&path, group_path(g, made));
+        *out_escaped |= path.len != group_path(g, made).len;
+        items[made] = duckdb_create_varchar_length(path.ptr, path.len);
+        if (!items[made]) break;
+    }
+    duckdb_value list = items && made == g->n_files && buf_ok(&path) ? duckdb_create_list_value(text, items, g->n_files) : NULL;
+    for (size_t i = 0; i < made; i++) duckdb_destroy_value(&items[i]);
+    duckdb_destroy_logical_type(&text);
+    buf_dispose(&path);
+    return list;
+}
+
+static silt_status set_list(engine_connection *c, const scan_group *g, duckdb_value list, silt_error *err) {
+    char sql[64];
+    snprintf(sql, sizeof sql, "SET VARIABLE silt_f%llu = $1", (unsigned long long)g->id);
+    duckdb_prepared_statement statement = NULL;
+    duckdb_result result;
+    silt_status status = SILT_OK;
+    if (duckdb_prepare(c->duck, sql, &statement) != DuckDBSuccess) status = engine_failure(err, duckdb_prepare_error(statement), DUCKDB_ERROR_INVALID);
+    if (status == SILT_OK && duckdb_bind_value(statement, 1, list) != DuckDBSuccess) status = error_no_memory(err);
+    if (status == SILT_OK) {
+        if (duckdb_execute_prepared(statement, &result) != DuckDBSuccess) status = engine_failure(err, duckdb_result_error(&result), duckdb_result_error_type(&result));
+        duckdb_destroy_result(&result);
+    }
+    duckdb_destroy_prepare(&statement);
+    return status;
+}
+
+static silt_status set_schema(engine_connection *c, const scan_group *g, silt_error *err) {
+    buf sql;
+    buf_init(&sql, BUF_MAX_DEFAULT);
+    buf_printf(&sql, "SET VARIABLE silt_s%llu = ", (unsigned long long)g->id);
+    buf_append(&sql, g->schema_map);
+    const char *text = buf_cstr(&sql);
+    silt_status status = text ? engine_execute(c, text, err) : error_no_memory(err);
+    buf_dispose(&sql);
+    return status;
+}
+
+static silt_status assert_count(engine_connection *c, const scan_group *g, silt_error *err) {
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM glob(getvariable('silt_f%llu'))", (unsigned long long)g->id);
+    duckdb_result result;
+    TRY(engine_query(c, sql, &result, err));
+    duckdb_data_chunk chunk = duckdb_fetch_chunk(result);
+    int64_t found = chunk ? ((const int64_t *)duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0)))[0] : -1;
+    if (chunk) duckdb_destroy_data_chunk(&chunk);
+    duckdb_destroy_result(&result);
+    return found == (int64_t)g->n_files ? SILT_OK : err_INTERNAL_ERROR(err, "a file list stands for another number of files");
+}
+
+static silt_status apply_group(scan_plan *plan, engine_connection *c, const scan_group *g, silt_error *err) {
+    (void)plan;
+    arena *a = arena_new();
+    bool escaped = false;
+    duckdb_value list = a ? list_value(g, a, &escaped) : NULL;
+    silt_status status = list ? set_list(c, g, list, err) : error_no_memory(err);
+    if (list) duckdb_destroy_value(&list);
+    arena_free(a);
+    if (status == SILT_OK) status = set_schema(c, g, err);
+    if (status == SILT_OK && escaped) {
+        silt_error ignored; /* a missing file is told by the statement itself */
+        silt_status counted = assert_count(c, g, &ignored);
+        if (counted == SILT_INTERNAL) {
+            if (err) *err = ignored;
+            status = scan_plan_failure(plan, counted, err);
+        }
+    }
+    return status;
+}
+
+silt_status scan_plan_apply(scan_plan *plan, engine_connection *c, silt_error *err) {
+    for (size_t i = 0; i < plan->n_nodes; i++) {
+        const scan_node *node = plan->nodes[i];
+        for (size_t g = 0; node->scan.n_files && g < node->n_groups; g++) TRY(apply_group(plan, c, &node->groups[g], err));
+    }
+    return SILT_OK;
+}
+
+/* ---- reports ---- */
+
+silt_status scan_plan_reports(const scan_plan *plan, scan_report **out, size_t *out_count, silt_error *err) {
+    arena *a = plan->arena;
+    scan_report *reports = ARENA_ARRAY(a, plan->n_nodes + 1, scan_report);
+    if (!reports) return error_no_memory(err);
+    for (size_t i = 0; i < plan->n_nodes; i++) {
+        const scan_node *node = plan->nodes[i];
+        const table_scan *scan = &node->scan;
+        reports[i] = (scan_report){.description = node->source->description, .files_total = scan->total_files, .files_read = scan->n_files,
+                                   .pruned_by_partition = scan->pruned_by_partition, .pruned_by_stats = scan->pruned_by_stats,
+                                   .bytes_total = scan->total_bytes, .bytes_read = scan->read_bytes};
+        if (!scan->used) continue;
+        buf text;
+        buf_init(&text, BUF_MAX_DEFAULT);
+        predicate_write(&text, scan->used, node->source->schema);
+        reports[i].predicate = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
+        buf_dispose(&text);
+        if (!reports[i].predicate.ptr) return error_no_memory(err);
+    }
+    *out = reports;
+    *out_count = plan->n_nodes;
+    return SILT_OK;
+}
+
+/* ---- failures ---- */
+
+/* The first file of the plan that is not there: DuckDB's message shows the escaped path, or none. */
+static const scan_node *missing_file(const scan_plan *plan, str *out_path) {
+    buf path;
+    buf_init(&path, BUF_MAX_DEFAULT);
+    const scan_node *found = NULL;
+    for (size_t i = 0; !found && i < plan->n_nodes; i++)
+        for (size_t f = 0; !found && f < plan->nodes[i]->scan.n_files; f++) {
+            buf_clear(&path);
+            buf_append(&path, plan->nodes[i]->local_paths[f]);
+            const char *z = buf_cstr(&path);
+            if (!z || access(z, F_OK) == 0) continue;
+            *out_path = plan->nodes[i]->scan.files[f].path;
+            found = plan->nodes[i];
+        }
+    buf_dispose(&path);
+    return found;
+}
+
+silt_status scan_plan_failure(const scan_plan *plan, silt_status status, silt_error *err) {
+    if (status != SILT_NOT_FOUND && status != SILT_IO && status != SILT_INTERNAL && status != SILT_INVALID) return status;
+    str path;
+    const scan_node *node = missing_file(plan, &path);
+    if (!node) return status;
+    if (str_eqz(node->source->format, "delta")) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, path);
+    return err_FILE_NOT_FOUND(err, path);
+}

@@ -1,0 +1,213 @@
+/**
+ * Writing a query's rows as data files: one COPY per file over silt_feed, so that file names, folders, sizes and statistics are Silt's own (what DuckDB's PARTITION_BY and
+ * FILE_SIZE_BYTES do otherwise: docs/decisions/002-engine-rules.md). The files are made durable at the end, several at a time; on any failure all are removed.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/ident.h"
+#include "base/uri.h"
+#include "engine/write_copy.h"
+#include "engine/write_feed.h"
+#include "engine/write_partition.h"
+
+/* A file on its way: where COPY writes it, and what the store calls it. */
+typedef struct open_file {
+    str path, local; /* in the store; on this machine */
+    bool finished;
+} open_file;
+
+typedef struct writer {
+    engine *engine;
+    const write_spec *spec;
+    arena *arena;
+    running_query query;
+    write_feed *feed;
+    engine_connection *copier;
+    open_file *open;
+    size_t n_open, open_capacity, file_capacity;
+    write_result *out;
+    copy_format format;
+} writer;
+
+/* ---- the query ---- */
+
+static bool is_refused_type(const data_type *type, bool nested) {
+    if (type->id == TYPE_VARIANT) return nested;
+    if (type->element && is_refused_type(type->element, true)) return true;
+    if (type->key && is_refused_type(type->key, true)) return true;
+    for (size_t i = 0; i < type->n_fields; i++)
+        if (is_refused_type(type->fields[i].type, true)) return true;
+    return false;
+}
+
+static silt_status check_spec(const write_spec *spec, silt_error *err) {
+    for (size_t i = 0; i < spec->schema->n_fields; i++)
+        if (is_refused_type(spec->schema->fields[i].type, false)) return err_UNSUPPORTED_FEATURE(err, "writing a variant inside an array, map or struct");
+    return SILT_OK;
+}
+
+/* The query's rows, brought together by partition. */
+static silt_status print_rows(writer *w, buf *out, silt_error *err) {
+    TRY(running_query_print(&w->query, false, err));
+    const write_spec *spec = w->spec;
+    if (spec->n_partition_columns == 0) {
+        buf_append(out, buf_str(&w->query.sql));
+        return SILT_OK;
+    }
+    buf_append_z(out, "SELECT * FROM (");
+    buf_append(out, buf_str(&w->query.sql));
+    buf_append_z(out, ") ORDER BY ");
+    for (size_t i = 0; i < spec->n_partition_columns; i++) {
+        uint32_t column = spec->partition_columns[i];
+        if (i) buf_append_z(out, ", ");
+        partition_write_sort_key(out, spec->schema->fields[column].type, column);
+    }
+    return SILT_OK;
+}
+
+static silt_status open_writer(writer *w, silt_error *err) {
+    buf sql;
+    buf_init(&sql, BUF_MAX_DEFAULT);
+    silt_status status = print_rows(w, &sql, err);
+    const char *text = buf_cstr(&sql);
+    if (status == SILT_OK) status = text ? write_feed_open(&w->query, text, w->spec, &w->feed, err) : error_no_memory(err);
+    buf_dispose(&sql);
+    TRY(status);
+    TRY(engine_connect(w->engine, &w->copier, err));
+    return engine_execute(w->copier, "SET SESSION preserve_insertion_order = false", err); /* else COPY would run on one thread; silt_feed keeps the order as it can */
+}
+
+/* ---- one file ---- */
+
+static silt_status name_file(writer *w, const value *partition, str *out_relative, silt_error *err) {
+    char uuid[37];
+    uuid_generate(uuid);
+    buf path;
+    buf_init(&path, BUF_MAX_DEFAULT);
+    partition_write_folder(&path, w->spec, partition, w->arena);
+    buf_printf(&path, "part-%05zu-%s-c000%s", w->n_open, uuid, w->format.suffix);
+    *out_relative = buf_ok(&path) ? arena_str(w->arena, buf_str(&path)) : STR_NULL;
+    buf_dispose(&path);
+    return out_relative->ptr ? SILT_OK : error_no_memory(err);
+}
+
+static silt_status begin_store_file(writer *w, str relative, open_file *out, silt_error *err) {
+    *out = (open_file){.path = path_join(w->arena, w->spec->root, relative)};
+    if (!out->path.ptr) return error_no_memory(err);
+    TRY(store_write_begin(w->spec->store, out->path, w->arena, &out->local, err));
+    if (ARENA_PUSH(w->arena, w->open, w->n_open, w->open_capacity, *out)) return SILT_OK;
+    store_write_abort(w->spec->store, out->path, out->local);
+    return error_no_memory(err);
+}
+
+static silt_status copy_rows(writer *w, const open_file *file, silt_error *err) {
+    buf sql;
+    buf_init(&sql, BUF_MAX_DEFAULT);
+    copy_write_statement(&sql, w->spec, &w->format, write_feed_id(w->feed), file->local);
+    const char *text = buf_cstr(&sql);
+    silt_status status = text ? engine_execute(w->copier, text, err) : error_no_memory(err);
+    buf_dispose(&sql);
+    const silt_error *cause = write_feed_error(w->feed);
+    if (status == SILT_OK || cause->status == SILT_OK) return status;
+    if (err) *err = *cause;
+    return cause->status;
+}
+
+static silt_status file_size(writer *w, str local, int64_t *out, silt_error *err) {
+    struct stat sb;
+    const char *z = arena_cstr(w->arena, local);
+    if (!z) return error_no_memory(err);
+    if (stat(z, &sb) != 0) return error_from_errno(err, errno, "stat", local);
+    *out = (int64_t)sb.st_size;
+    return SILT_OK;
+}
+
+static silt_status write_file(writer *w, value *partition, silt_error *err) {
+    written_file made = {.partition = partition};
+    open_file file;
+    TRY(name_file(w, partition, &made.path, err));
+    TRY(begin_store_file(w, made.path, &file, err));
+    write_feed_set_path(w->feed, arena_cstr(w->arena, file.local));
+    TRY(copy_rows(w, &file, err));
+    TRY(file_size(w, file.local, &made.size_bytes, err));
+    buf stats;
+    buf_init(&stats, BUF_MAX_DEFAULT);
+    silt_status status = write_feed_end_file(w->feed, made.size_bytes, &made.num_records, &stats, err);
+    if (status == SILT_OK && w->spec->collect_stats) {
+        made.stats = buf_ok(&stats) ? arena_str(w->arena, buf_str(&stats)) : STR_NULL;
+        if (!made.stats.ptr) status = error_no_memory(err);
+    }
+    buf_dispose(&stats);
+    TRY(status);
+    if (!ARENA_PUSH(w->arena, w->out->files, w->out->n_files, w->file_capacity, made)) return error_no_memory(err);
+    w->out->rows += made.num_records;
+    w->out->bytes += made.size_bytes;
+    return SILT_OK;
+}
+
+static silt_status write_files(writer *w, silt_error *err) {
+    for (;;) {
+        bool more;
+        value *partition;
+        TRY(write_feed_begin_file(w->feed, w->arena, &more, &partition, err));
+        if (!more) return SILT_OK;
+        TRY(write_file(w, partition, err));
+    }
+}
+
+/* ---- durability ---- */
+
+static silt_status finish_one(void *ctx, size_t i, silt_error *err) {
+    writer *w = ctx;
+    TRY(store_write_finish(w->spec->store, w->open[i].path, w->open[i].local, err));
+    w->open[i].finished = true;
+    return SILT_OK;
+}
+
+static silt_status finish_files(writer *w, silt_error *err) {
+    TRY(thread_for(8, w->n_open, finish_one, w, err)); /* each waits for the disk, not for a processor */
+    for (size_t i = 0; i < w->out->n_files; i++) {
+        store_entry entry;
+        TRY(store_stat(w->spec->store, w->open[i].path, w->arena, &entry, err));
+        w->out->files[i].modified_ms = entry.modified_ms;
+    }
+    return SILT_OK;
+}
+
+static void remove_files(writer *w) {
+    for (size_t i = 0; i < w->n_open; i++) {
+        if (w->open[i].finished) (void)!store_remove(w->spec->store, w->open[i].path, NULL);
+        else store_write_abort(w->spec->store, w->open[i].path, w->open[i].local);
+    }
+}
+
+silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out, silt_error *err) {
+    *out = (write_result){0};
+    writer w = {.engine = e, .spec = spec, .arena = a, .out = out};
+    silt_status status;
+    TRY(copy_choose_format(spec->compression, &w.format, err));
+    TRY(check_spec(spec, err));
+    TRY_OUT(running_query_init(&w.query, e, q, env, err));
+    TRY_OUT(open_writer(&w, err));
+    TRY_OUT(write_files(&w, err));
+    TRY_OUT(finish_files(&w, err));
+out:
+    write_feed_close(w.feed);
+    engine_disconnect(w.copier);
+    running_query_dispose(&w.query);
+    if (status != SILT_OK) {
+        remove_files(&w);
+        *out = (write_result){0};
+    }
+    return status;
+}
+
+void engine_write_discard(const write_spec *spec, const write_result *r) {
+    arena *a = arena_new();
+    for (size_t i = 0; a && i < r->n_files; i++) {
+        str path = path_join(a, spec->root, r->files[i].path);
+        if (path.ptr) (void)!store_remove(spec->store, path, NULL);
+    }
+    arena_free(a);
+}

@@ -1,0 +1,71 @@
+/** Inside the DuckDB printer. */
+#ifndef EXPR_PRINT_H
+#define EXPR_PRINT_H
+
+#include "expr/coerce.h"
+#include "expr/expr.h"
+#include "expr/functions.h"
+#include "expr/tree_tools.h"
+
+/** Expressions that are printed as a text of their own: grouped expressions and aggregates above their GROUP BY, select list items in ORDER BY. */
+typedef struct print_map print_map;
+struct print_map {
+    const print_map *outer;
+    const expr **exprs;
+    str *texts;
+    size_t n, capacity, text_count, text_capacity;
+};
+
+struct printer {
+    buf *out;
+    const bind_env *env;
+    scan_printer *scans;
+    silt_error *err;
+    arena *a;
+    const print_map *map;
+    bool fixed_zone;        /**< the session zone is a fixed offset, in us: */
+    int64_t zone_offset_us;
+    bool unguarded;         /**< inside TRY(…): no guard */
+    uint32_t next_name;     /**< for lambda parameters that the printer makes up */
+};
+
+/* print_duckdb.c */
+silt_status print_expr(printer *p, const expr *e) MUST_CHECK;
+/** The same into the printer's arena, to be printed in more than one place. */
+silt_status print_expr_text(printer *p, const expr *e, str *out) MUST_CHECK;
+silt_status print_exprs(printer *p, expr *const *items, size_t n, const char *separator) MUST_CHECK;
+silt_status print_template(printer *p, const char *text, const expr *call) MUST_CHECK;
+void print_string(printer *p, str s);            /**< a DuckDB string literal, any bytes */
+silt_status print_literal(printer *p, const value *v) MUST_CHECK;
+void print_identifier(buf *out, str name);
+/**
+ * Rule 4 of the engine: a C function that raises must not be pushed below the deletion vector filter. Behind this CASE, whose branch never taken is volatile and raises
+ * by DuckDB's own error(), DuckDB leaves it where it is. Print begin, the raising expression, end.
+ */
+void print_guard_begin(printer *p);
+void print_guard_end(printer *p);
+/** Print `body` over a name for e's value, evaluated once: a column or other cheap text is printed itself, all else bound by a one-element list. */
+typedef silt_status (*print_let_fn)(printer *p, str name, const void *ctx);
+silt_status print_let(printer *p, const expr *e, print_let_fn body, const void *ctx) MUST_CHECK;
+void print_constant_error(printer *p, const char *condition, const char *sqlstate, const char *message, const data_type *type); /**< an expression of that type that raises when evaluated */
+/** A TIMESTAMP of the session's zone from a timestamp, timestamp_ntz or date expression. */
+silt_status print_local(printer *p, const expr *e) MUST_CHECK;
+/** Opens and closes the conversion of a local TIMESTAMP back to a zoned one. */
+void print_zoned_begin(printer *p);
+void print_zoned_end(printer *p);
+/* print_call.c */
+silt_status print_call(printer *p, const expr *e) MUST_CHECK;
+silt_status print_window_tail(printer *p, const expr *call) MUST_CHECK; /**< FILTER and OVER */
+/* print_arithmetic.c */
+silt_status print_arithmetic(printer *p, const expr *e) MUST_CHECK;
+silt_status print_divisor(printer *p, const expr *e, const char *condition, const char *message) MUST_CHECK; /**< e, raising when it is 0 */
+/** DECIMAL(p,s) from the HUGEINT of unscaled digits printed in between; raises NUMERIC_VALUE_OUT_OF_RANGE unless `or_null`. */
+void print_decimal_begin(printer *p, const data_type *t, bool or_null);
+void print_decimal_end(printer *p, bool or_null);
+/* print_cast.c */
+silt_status print_cast(printer *p, const expr *arg, const data_type *to, bool is_try, str insert_column) MUST_CHECK;
+/* print_query.c */
+silt_status print_query(printer *p, const query *q) MUST_CHECK;
+silt_status print_relation(printer *p, const relation *r) MUST_CHECK;
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Column defaults (allowColumnDefaults): the text in CURRENT_DEFAULT stands for DEFAULT in an INSERT and for columns that the INSERT leaves out. It is evaluated when
+ * the row is written; EXISTS_DEFAULT is not kept by Delta (a column that is added later reads as NULL in older files).
+ */
+#include "expr/tree.h"
+#include "ops/internal.h"
+
+silt_status ops_default_parse(const op *o, const field *f, expr **out) {
+    *out = NULL;
+    const json_node *text = field_metadata_get(f, "CURRENT_DEFAULT", o->a);
+    if (!text || text->type != JSON_STRING) return SILT_OK;
+    return expr_parse(text->text, o->a, out, o->err);
+}
+
+static silt_status null_literal(const op *o, expr **out) {
+    *out = expr_literal(o->a, (value){.type = &type_void, .is_null = true}, (source_span){0, 0});
+    return *out ? SILT_OK : error_no_memory(o->err);
+}
+
+silt_status ops_default_value(const op *o, const field *f, expr **out) {
+    expr *e;
+    TRY(ops_default_parse(o, f, &e));
+    if (!e) TRY(null_literal(o, &e));
+    TRY(expr_bind(e, NULL, o->env->bind, o->a, &e, o->err));
+    return expr_coerce(e, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, out, o->err);
+}
+
+/* ---- the word DEFAULT, before the query is bound ---- */
+
+/* Which table column each position of an INSERT's source is for; -1: none. */
+static silt_status positions(const op *o, const insert_spec *spec, const data_type *schema, int **out, size_t *out_n) {
+    size_t n = spec->n_columns ? spec->n_columns : schema->n_fields, count = 0;
+    int *columns = ARENA_ARRAY(o->a, n + 1, int);
+    if (!columns) return error_no_memory(o->err);
+    for (size_t i = 0; i < n; i++) {
+        bool fixed = false;
+        int column = spec->n_columns ? schema_find(schema, spec->columns[i]) : (int)i;
+        for (size_t p = 0; !spec->n_columns && p < spec->n_partition; p++)
+            fixed |= spec->partition_values[p] && str_eq_fold(spec->partition_names[p], schema->fields[i].name);
+        if (!fixed) columns[count++] = column;
+    }
+    *out = columns;
+    *out_n = count;
+    return SILT_OK;
+}
+
+/* DEFAULT → CAST(its expression AS the column's type); a plain NULL where the column has none. */
+static silt_status replace_default(const op *o, const data_type *schema, int column, expr **slot) {
+    expr *e = *slot, *given;
+    if (e->kind == EXPR_NAMED && e->n_args == 1 && e->args[0]->kind == EXPR_DEFAULT) return replace_default(o, schema, column, &e->args[0]);
+    if (e->kind != EXPR_DEFAULT || column < 0) return SILT_OK;
+    const field *f = &schema->fields[column];
+    TRY(ops_default_parse(o, f, &given));
+    if (!given) TRY(null_literal(o, &given));
+    expr *cast = expr_new(o->a, EXPR_CAST, e->span);
+    if (!cast || !(cast->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
+    cast->args[0] = given;
+    cast->n_args = 1;
+    cast->cast_type = f->type->id == TYPE_STRING ? &type_string : f->type;
+    *slot = cast;
+    return SILT_OK;
+}
+
+static silt_status replace_in_query(const op *o, const data_type *schema, const int *columns, size_t n, query *q) {
+    if (q->set != SET_NONE) {
+        TRY(replace_in_query(o, schema, columns, n, q->left));
+        return replace_in_query(o, schema, columns, n, q->right);
+    }
+    relation *from = q->from;
+    bool star = q->n_projections == 1 && q->projections[0]->kind == EXPR_STAR;
+    if (star && from && from->kind == REL_SUBQUERY) return replace_in_query(o, schema, columns, n, from->subquery);
+    if (star && from && from->kind == REL_VALUES) {
+        for (size_t row = 0; row < from->n_rows; row++)
+            for (size_t i = 0; i < from->n_row_columns && i < n; i++) TRY(replace_default(o, schema, columns[i], &from->rows[row][i]));
+        return SILT_OK;
+    }
+    for (size_t i = 0; i < q->n_projections && i < n; i++) TRY(replace_default(o, schema, columns[i], &q->projections[i]));
+    return SILT_OK;
+}
+
+silt_status ops_insert_defaults(const ops_env *env, const insert_spec *spec, query *source, arena *a, silt_error *err) {
+    op o = {env, a, err};
+    const data_type *schema = delta_snapshot_metadata(spec->snapshot)->schema;
+    int *columns;
+    size_t n;
+    if (spec->by_name) return SILT_OK;
+    TRY(positions(&o, spec, schema, &columns, &n));
+    return replace_in_query(&o, schema, columns, n, source);
+}

@@ -1,0 +1,221 @@
+/*
+ * INSERT and the DataFrame writer into an existing table: pair the columns, evolve the schema where that is allowed, write the files, remove what an overwrite
+ * replaces, commit once. Nothing is visible before the commit; on any failure the written files go.
+ */
+#include "delta/properties.h"
+#include "ops/internal.h"
+
+/** One write while it runs. */
+typedef struct write_run {
+    const op *o;
+    const write_job *job;
+    const insert_spec *spec;
+    write_options options;
+    bool dynamic;               /**< an overwrite replaces only partitions that hold new rows */
+    const value *fixed;         /**< static overwrite: wanted value per partition column (type NULL: any); NULL: none is fixed */
+    str predicate;              /**< how commitInfo names it */
+    write_target target;
+    delta_txn *txn;
+    write_spec files;
+    write_result written;
+    removal removed;
+} write_run;
+
+str ops_write_user_metadata(const op *o, const write_options *options) {
+    return str_is_null(options->user_metadata) ? ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata") : options->user_metadata;
+}
+
+/* ---- modes ---- */
+
+static bool dynamic_mode(const write_run *w) {
+    const delta_metadata *m = delta_snapshot_metadata(w->spec->snapshot);
+    if (!w->spec->overwrite || m->n_partition_columns == 0) return false;
+    if (w->options.dynamic_known || w->options.dynamic_overwrite) return w->options.dynamic_overwrite;
+    return str_eq_ascii_fold(ops_setting(w->o, "spark.sql.sources.partitionOverwriteMode"), STR("dynamic"));
+}
+
+static silt_status check_options(write_run *w) {
+    if (!str_is_null(w->options.replace_where)) return err_UNSUPPORTED_FEATURE(w->o->err, "the option replaceWhere");
+    if (ops_setting_bool(w->o, "spark.databricks.delta.schema.autoMerge.enabled", false)) w->options.merge_schema = true;
+    TRY(ops_idempotence_options(w->o, &w->options));
+    w->dynamic = dynamic_mode(w);
+    if (w->options.overwrite_schema && w->spec->overwrite && w->dynamic) return err_DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE(w->o->err);
+    return SILT_OK;
+}
+
+/* ---- static partitions ---- */
+
+static silt_status append_predicate(const op *o, buf *out, str column, const value *v, size_t n) {
+    expr *literal = expr_literal(o->a, *v, (source_span){0, 0});
+    if (!literal) return error_no_memory(o->err);
+    literal->type = v->type;
+    if (n) buf_append_z(out, " AND ");
+    buf_append_char(out, '(');
+    identifier_write(out, column);
+    buf_append_z(out, " <=> ");
+    expr_print_spark(literal, out);
+    buf_append_char(out, ')');
+    return SILT_OK;
+}
+
+static silt_status fold_partition(const op *o, const field *f, expr *given, value *out) {
+    expr *e;
+    TRY(expr_coerce(given, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, &e, o->err));
+    TRY(expr_fold(e, o->env->bind, o->a, out, o->err));
+    out->type = f->type;
+    if (f->type->id == TYPE_STRING && !out->is_null && out->as.bytes.len == 0) out->is_null = true;
+    return SILT_OK;
+}
+
+/* INSERT OVERWRITE … PARTITION (p = constant, …): the part of the table that is replaced. */
+static silt_status static_partitions(write_run *w) {
+    const insert_spec *spec = w->spec;
+    const delta_metadata *m = delta_snapshot_metadata(spec->snapshot);
+    value *values = ARENA_ARRAY(w->o->a, m->n_partition_columns + 1, value);
+    size_t n = 0;
+    buf text;
+    if (!spec->overwrite || w->dynamic) return SILT_OK;
+    if (!values) return error_no_memory(w->o->err);
+    buf_init(&text, BUF_MAX_DEFAULT);
+    silt_status status = SILT_OK;
+    for (size_t i = 0; i < m->n_partition_columns && status == SILT_OK; i++)
+        for (size_t k = 0; k < spec->n_partition && status == SILT_OK; k++) {
+            if (!spec->partition_values[k] || !str_eq_fold(spec->partition_names[k], m->partition_columns[i])) continue;
+            const field *f = &m->schema->fields[schema_find(m->schema, m->partition_columns[i])];
+            status = fold_partition(w->o, f, spec->partition_values[k], &values[i]);
+            if (status == SILT_OK) status = append_predicate(w->o, &text, f->name, &values[i], n++);
+        }
+    if (status == SILT_OK && n > 0) {
+        w->fixed = values;
+        w->predicate = arena_printf(w->o->a, n > 1 ? "(%.*s)" : "%.*s", STR_ARG(buf_str(&text)));
+        if (!buf_ok(&text) || str_is_null(w->predicate)) status = error_no_memory(w->o->err);
+    }
+    buf_dispose(&text);
+    return status;
+}
+
+/* ---- the table's shape after the write ---- */
+
+static silt_status check_partition_by(const write_run *w) {
+    const delta_metadata *m = &w->target.metadata;
+    if (w->job->n_partition_by == 0) return SILT_OK;
+    bool same = w->job->n_partition_by == m->n_partition_columns;
+    for (size_t i = 0; same && i < m->n_partition_columns; i++) same = str_eq_fold(w->job->partition_by[i], m->partition_columns[i]);
+    return same ? SILT_OK : err_DELTA_METADATA_MISMATCH(w->o->err, STR("the partition columns of the write are not the table's"));
+}
+
+/* overwriteSchema: the data's columns replace the table's; id and properties stay. */
+static silt_status replace_schema(write_run *w) {
+    const op *o = w->o;
+    const data_type *schema;
+    const str *partition_columns;
+    TRY(ops_new_table_schema_of(o, w->spec->source, &schema));
+    TRY(ops_schema_check_partitioning(o, schema, w->job->partition_by, w->job->n_partition_by, &partition_columns));
+    const data_type *old = w->target.schema;
+    bool same = type_equal(old, schema) && w->job->n_partition_by == w->target.metadata.n_partition_columns;
+    for (size_t i = 0; same && i < w->job->n_partition_by; i++) same = str_eq(partition_columns[i], w->target.metadata.partition_columns[i]);
+    for (size_t i = 0; same && i < schema->n_fields; i++) same = old->fields[i].nullable;
+    if (same) return SILT_OK;
+    w->target.metadata.partition_columns = partition_columns;
+    w->target.metadata.n_partition_columns = w->job->n_partition_by;
+    TRY(ops_write_target_set_schema(o, &w->target, schema));
+    return ops_checks_validate(o, w->target.schema, &w->target.metadata.configuration);
+}
+
+static silt_status plan_rows(write_run *w, query **out) {
+    const op *o = w->o;
+    const delta_metadata *m = &w->target.metadata;
+    if (w->spec->overwrite && w->options.overwrite_schema) TRY(replace_schema(w));
+    else TRY(check_partition_by(w));
+    merge_rules rules = {.evolve = w->options.merge_schema,
+                         .widen = w->options.merge_schema && delta_config_bool(&m->configuration, "delta.enableTypeWidening"),
+                         .fields_by_name = w->spec->is_data_frame,
+                         .strict_types = w->spec->is_data_frame,
+                         .table_name = w->spec->table_name};
+    assignment as;
+    const data_type *schema;
+    TRY(ops_assign_columns(o, w->spec, w->target.schema, &as));
+    TRY(ops_assign_merge_schema(o, w->spec, w->target.schema, &rules, &as, &schema));
+    if (schema != w->target.schema) TRY(ops_write_target_set_schema(o, &w->target, schema));
+    return ops_assign_query(o, w->spec, w->target.schema, &as, out);
+}
+
+/* ---- removing and committing ---- */
+
+static silt_status stage(write_run *w) {
+    const op *o = w->o;
+    if (w->target.metadata_changed) TRY(delta_txn_set_metadata(w->txn, &w->target.metadata, o->err));
+    if (w->target.protocol_changed) TRY(delta_txn_set_protocol(w->txn, &w->target.protocol, o->err));
+    if (w->options.has_txn) TRY(delta_txn_set_txn_id(w->txn, w->options.txn_app_id, w->options.txn_version, o->err));
+    if (w->spec->reads_target) delta_txn_read_whole_table(w->txn);
+    TRY(ops_write_add_files(o, &w->target, &w->written, w->txn));
+    if (!w->spec->overwrite) return SILT_OK;
+    if (w->dynamic) return ops_overwrite_written_partitions(o, w->spec->snapshot, &w->written, w->txn, &w->removed);
+    if (w->fixed) return ops_overwrite_partition(o, w->spec->snapshot, w->fixed, w->txn, &w->removed);
+    return ops_overwrite_all(o, w->spec->snapshot, w->txn, &w->removed);
+}
+
+/* A write that changes nothing makes no version, as Spark has it. */
+static bool changes_nothing(const write_run *w) {
+    return w->written.n_files == 0 && w->removed.files == 0 && !w->target.metadata_changed && !w->target.protocol_changed && !w->options.has_txn;
+}
+
+static silt_status commit(write_run *w, ops_result *out) {
+    const op *o = w->o;
+    write_words words = {.mode = w->job->mode,
+                         .partition_by = w->job->partition_by,
+                         .n_partition_by = w->job->n_partition_by,
+                         .predicate = w->predicate,
+                         .dynamic_overwrite = w->dynamic,
+                         .overwrite_schema = w->options.overwrite_schema,
+                         .merge_schema = w->options.merge_schema};
+    delta_commit_info info = {.operation = "WRITE",
+                              .operation_parameters = ops_write_parameters(o, &words),
+                              .operation_metrics = ops_write_metrics(o, &w->written, w->spec->overwrite ? &w->removed : NULL, w->fixed != NULL),
+                              .user_metadata = ops_write_user_metadata(o, &w->options)};
+    if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
+    return delta_txn_commit(w->txn, &info, &out->version, o->err);
+}
+
+/* An unknown outcome may be a commit: then its files must stay. */
+static void discard(const write_run *w, silt_status status) {
+    if (status != SILT_OK && status != SILT_UNKNOWN) engine_write_discard(&w->files, &w->written);
+}
+
+static silt_status write_and_commit(write_run *w, query *rows, ops_result *out) {
+    const op *o = w->o;
+    TRY(ops_write_plan(o, &w->target, w->spec->root, &w->options, &w->files));
+    TRY(ops_write_rows(o, &w->target, &w->files, rows, &w->written));
+    silt_status status = stage(w);
+    if (status == SILT_OK && !changes_nothing(w)) status = commit(w, out);
+    discard(w, status);
+    if (status != SILT_OK) return status;
+    out->rows = w->written.rows;
+    out->bytes = w->written.bytes;
+    out->files = (int64_t)w->written.n_files;
+    return SILT_OK;
+}
+
+silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *out) {
+    write_run w = {.o = o, .job = job, .spec = job->insert, .options = job->insert->options};
+    *out = (ops_result){.version = -1, .existed = true};
+    TRY(check_options(&w));
+    if (ops_idempotence_seen(&w.options, w.spec->snapshot)) return SILT_OK;
+    ops_write_target_init(&w.target, w.spec->snapshot);
+    TRY(delta_txn_begin(o->env->delta, w.spec->snapshot, w.spec->root, &w.txn, o->err)); /* refuses what this build must not write */
+    query *rows;
+    silt_status status = plan_rows(&w, &rows);
+    if (status == SILT_OK) status = static_partitions(&w);
+    if (status == SILT_OK) status = write_and_commit(&w, rows, out);
+    delta_txn_free(w.txn);
+    return status;
+}
+
+silt_status ops_insert(const ops_env *env, const insert_spec *spec, ops_result *out, silt_error *err) {
+    op o = {env, arena_new(), err};
+    if (!o.a) return error_no_memory(err);
+    write_job job = {.insert = spec, .mode = spec->overwrite ? "Overwrite" : "Append"};
+    silt_status status = ops_write_into_table(&o, &job, out);
+    arena_free(o.a);
+    return status;
+}

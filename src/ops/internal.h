@@ -1,0 +1,199 @@
+/** What the files of `ops` share. No other module includes it. */
+#ifndef OPS_INTERNAL_H
+#define OPS_INTERNAL_H
+
+#include "ops/ops.h"
+
+/** One operation: its environment, memory and error. */
+typedef struct op {
+    const ops_env *env;
+    arena *a;
+    silt_error *err;
+} op;
+
+/* ---- settings.c ---- */
+/** The session's value, {NULL,0} when unset or empty. */
+str ops_setting(const op *o, const char *key);
+bool ops_setting_bool(const op *o, const char *key, bool absent);
+/** A size as Spark writes it ("268435456", "256m", "1gb"); false when malformed. */
+bool ops_parse_bytes(str text, int64_t *out);
+
+/* ---- rows.c: queries over a query's rows ---- */
+/**
+ * `q` as a FROM item. Columns are called names[i]; with names NULL c0, c1, … behind a prefix that no user has, so that several source columns of one name
+ * stay apart.
+ */
+silt_status ops_rows_over(const op *o, query *q, const str *names, relation **out) MUST_CHECK;
+/** A bound reference to one of its columns. */
+silt_status ops_rows_column(const op *o, relation *rows, size_t i, expr **out) MUST_CHECK;
+/** An unbound one, for trees that are bound as a whole. */
+silt_status ops_rows_name(const op *o, const relation *rows, size_t i, expr **out) MUST_CHECK;
+/** Bind a tree of such names that uses only the given columns of `rows`. */
+silt_status ops_rows_bind(const op *o, relation *rows, const size_t *columns, size_t n, expr *e, expr **out) MUST_CHECK;
+/** SELECT items FROM rows, bound: `items` are bound expressions, one per field of `schema`, whose names and types the query gives. */
+silt_status ops_rows_select(const op *o, relation *rows, expr **items, const data_type *schema, query **out) MUST_CHECK;
+/** CASE WHEN cond THEN value [ELSE otherwise] END, unbound; `otherwise` may be NULL. */
+silt_status ops_rows_case(const op *o, expr *condition, expr *then, expr *otherwise, expr **out) MUST_CHECK;
+silt_status ops_rows_call(const op *o, const char *function, expr *x, expr *y, expr **out) MUST_CHECK; /**< y may be NULL */
+/** An expression that raises that error (condition, SQLSTATE, message) for the row that reaches it. */
+silt_status ops_rows_raise(const op *o, const silt_error *error, expr **out) MUST_CHECK;
+
+/* ---- schema_check.c ---- */
+/** Names, duplicates and types of a table's new schema. `mapped`: column mapping is on, every character is allowed. */
+silt_status ops_schema_check(const op *o, const data_type *schema, bool mapped) MUST_CHECK;
+/** Partition columns, resolved without case to the schema's spelling. */
+silt_status ops_schema_check_partitioning(const op *o, const data_type *schema, const str *columns, size_t n, const str **out) MUST_CHECK;
+/** Defaults need their feature and must fit their column. */
+silt_status ops_schema_check_defaults(const op *o, const data_type *schema, const delta_protocol *protocol) MUST_CHECK;
+/** Every field at every depth nullable. */
+silt_status ops_schema_as_nullable(const op *o, const data_type *type, const data_type **out) MUST_CHECK;
+
+/* ---- schema_merge.c ---- */
+typedef struct merge_rules {
+    bool evolve;      /**< new columns and fields may be added (mergeSchema) */
+    bool widen;       /**< the table has type widening on, and evolves */
+    bool fields_by_name; /**< nested fields pair by name (DataFrame), else by position */
+    bool strict_types; /**< DataFrame: a type that would lose values is an error, not a cast */
+    str table_name;
+} merge_rules;
+/**
+ * Table type ⊔ source type: what the table's column becomes when such values are written to it. *out == table where nothing changes. `f` is the table's field.
+ * Errors: DELTA_METADATA_MISMATCH, DELTA_INSERT_COLUMN_ARITY_MISMATCH, DELTA_FAILED_TO_MERGE_FIELDS.
+ */
+silt_status ops_schema_merge_field(const op *o, const merge_rules *rules, const field *f, const data_type *source, field *out) MUST_CHECK;
+/** Every value of `from` is a value of `to`, kept exactly. */
+bool ops_schema_is_lossless(const data_type *from, const data_type *to);
+
+/* ---- default_value.c ---- */
+/** The column's DEFAULT as an unbound expression, NULL when it has none. */
+silt_status ops_default_parse(const op *o, const field *f, expr **out) MUST_CHECK;
+/** Its value for rows that do not give one: the default, else NULL; cast to the column's type, bound. */
+silt_status ops_default_value(const op *o, const field *f, expr **out) MUST_CHECK;
+
+/* ---- write_target.c: the table as it will be ---- */
+typedef struct write_target {
+    delta_metadata metadata;          /**< in effect when the files are written */
+    delta_protocol protocol;
+    const data_type *schema;          /**< of metadata */
+    bool metadata_changed, protocol_changed;
+} write_target;
+/** The table as it is. */
+void ops_write_target_init(write_target *t, const delta_snapshot *snapshot);
+/** The table with another schema: new fields get ids and physical names, the protocol what their types need. */
+silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) MUST_CHECK;
+bool ops_write_target_is_mapped(const write_target *t);
+
+/* ---- assign.c: source columns → table columns ---- */
+typedef enum value_origin { VALUE_SOURCE, VALUE_STATIC, VALUE_DEFAULT } value_origin;
+typedef struct column_value {
+    value_origin origin;
+    size_t source;                    /**< SOURCE: column of the query */
+    expr *fixed;                      /**< STATIC: bound constant of PARTITION (p = constant) */
+} column_value;
+typedef struct assignment {
+    column_value *values;             /**< one per column of the table */
+    const uint32_t *extra; size_t n_extra; /**< source columns without a column, in order */
+} assignment;
+silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, assignment *out) MUST_CHECK;
+/** The table's schema after the write: merged types and appended columns (which `as` then covers too). */
+silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules, assignment *as, const data_type **out) MUST_CHECK;
+/** The query whose columns are exactly the schema's. */
+silt_status ops_assign_query(const op *o, const insert_spec *spec, const data_type *schema, const assignment *as, query **out) MUST_CHECK;
+
+/* ---- checks.c ---- */
+/** Wraps `q`, whose columns are the table's, in what every written row must satisfy: '' → NULL in string partition columns, NOT NULL, CHAR/VARCHAR lengths, CHECK constraints. */
+silt_status ops_checks_wrap(const op *o, const write_target *t, query *q, query **out) MUST_CHECK;
+/** CHECK constraints must be boolean expressions over the table's columns. */
+silt_status ops_checks_validate(const op *o, const data_type *schema, const str_map *configuration) MUST_CHECK;
+
+/* ---- write_plan.c ---- */
+silt_status ops_write_plan(const op *o, const write_target *t, str root, const write_options *options, write_spec *out) MUST_CHECK;
+/** Wrap in checks, push predicates, write. Discard with engine_write_discard when the commit fails. */
+silt_status ops_write_rows(const op *o, const write_target *t, const write_spec *spec, query *q, write_result *out) MUST_CHECK;
+/** One add action per written file. */
+silt_status ops_write_add_files(const op *o, const write_target *t, const write_result *written, delta_txn *txn) MUST_CHECK;
+
+/* ---- overwrite.c: which files an overwrite removes ---- */
+typedef struct removal {
+    int64_t files, bytes, rows;       /**< rows: live ones */
+    bool rows_known;
+} removal;
+silt_status ops_overwrite_all(const op *o, const delta_snapshot *s, delta_txn *txn, removal *out) MUST_CHECK;
+/** Files of the partitions that hold new rows. */
+silt_status ops_overwrite_written_partitions(const op *o, const delta_snapshot *s, const write_result *written, delta_txn *txn, removal *out) MUST_CHECK;
+/** Files whose partition columns have the given values (value.type NULL: any), null-safe. */
+silt_status ops_overwrite_partition(const op *o, const delta_snapshot *s, const value *values, delta_txn *txn, removal *out) MUST_CHECK;
+
+/* ---- insert.c ---- */
+/** What a write of rows is told beyond the INSERT: by the DataFrame writer (load.c). */
+typedef struct write_job {
+    const insert_spec *insert;
+    const char *mode;                 /**< as commitInfo names it */
+    const str *partition_by; size_t n_partition_by; /**< as given with the write; must be the table's unless the schema is overwritten */
+} write_job;
+silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *out) MUST_CHECK;
+/** commitInfo's userMetadata of a write. */
+str ops_write_user_metadata(const op *o, const write_options *options);
+
+/* ---- idempotence.c ---- */
+/** Completes txnAppId/txnVersion from the session. */
+silt_status ops_idempotence_options(const op *o, write_options *options) MUST_CHECK;
+/** The table has seen this (or a later) version of the application already. */
+bool ops_idempotence_seen(const write_options *options, const delta_snapshot *s);
+
+/* ---- commit_text.c ---- */
+/** operationParameters / operationMetrics, built key by key as JSON. */
+typedef struct json_object {
+    buf text;
+    bool first;
+} json_object;
+void ops_json_object_begin(json_object *j);
+void ops_json_object_str(json_object *j, const char *key, str text);   /**< null: JSON null */
+void ops_json_object_true(json_object *j, const char *key);             /**< a bare true */
+void ops_json_object_count(json_object *j, const char *key, int64_t v); /**< the number as a string */
+void ops_json_object_names(json_object *j, const char *key, const str *names, size_t n); /**< a JSON array in a string */
+/** Ends it: the text in the arena, {NULL,0} on exhaustion. */
+str ops_json_object_end(json_object *j, arena *a);
+
+/** A commit in the words of WRITE. */
+typedef struct write_words {
+    const char *mode;                 /**< "Append", "Overwrite", "ErrorIfExists", "Ignore" */
+    const str *partition_by; size_t n_partition_by;
+    str predicate;                    /**< null for none */
+    bool dynamic_overwrite, overwrite_schema, merge_schema;
+} write_words;
+str ops_write_parameters(const op *o, const write_words *w);
+/** Metrics of a write; `removed` NULL for an append; by_predicate adds what a replaced part reports. */
+str ops_write_metrics(const op *o, const write_result *written, const removal *removed, bool by_predicate);
+
+/* ---- clustering.c ---- */
+/** CLUSTER BY columns checked; the domain's configuration by physical names, and the names as history shows them. */
+silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_map *configuration, const str *columns, size_t n, str *out_domain, const str **out_names) MUST_CHECK;
+#define CLUSTERING_DOMAIN "delta.clustering"
+/** Logical names of the domain's columns ("a", "c.d"). */
+silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) MUST_CHECK;
+
+/* ---- new_table.c ---- */
+typedef struct table_definition {
+    str table_name;
+    const data_type *schema;
+    const str *partition_columns; size_t n_partition_columns;
+    const str *cluster_columns; size_t n_cluster_columns;
+    str comment;
+    str_map properties;               /**< as the user wrote them */
+} table_definition;
+typedef struct new_table {
+    write_target target;
+    bool is_clustered;
+    str clustering_domain;
+    const str *cluster_names; size_t n_cluster_names;
+} new_table;
+/** Checks the definition and makes metadata and protocol; `replaced` (may be NULL) is the table that it takes the place of. */
+silt_status ops_new_table_define(const op *o, const table_definition *d, const delta_snapshot *replaced, new_table *out) MUST_CHECK;
+silt_status ops_new_table_stage(const op *o, const new_table *n, const delta_snapshot *replaced, delta_txn *txn) MUST_CHECK;
+/** A query's columns as the schema of a new table. */
+silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) MUST_CHECK;
+/** DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION unless the folder is missing or empty. */
+silt_status ops_new_table_check_folder(const op *o, str table_name, str root) MUST_CHECK;
+
+#endif

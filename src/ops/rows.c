@@ -1,0 +1,132 @@
+/*
+ * Queries over the rows of a bound query. The tree is put together bound: binding the source a second time would not be the same query (its stars, aliases and
+ * subqueries are resolved already), and its columns may share names.
+ */
+#include "ops/internal.h"
+
+#define ROWS_PREFIX "\x01silt_c" /* not typed by anybody: a control character */
+#define ROWS_FIRST_ID 900000u    /* above what a statement's own relations get; expr_bind numbers from 1000000 on */
+
+static silt_status row_names(const op *o, size_t n, const str **out) {
+    str *names = ARENA_ARRAY(o->a, n + 1, str);
+    if (!names) return error_no_memory(o->err);
+    for (size_t i = 0; i < n; i++) {
+        names[i] = arena_printf(o->a, ROWS_PREFIX "%zu", i);
+        if (str_is_null(names[i])) return error_no_memory(o->err);
+    }
+    *out = names;
+    return SILT_OK;
+}
+
+silt_status ops_rows_over(const op *o, query *q, const str *names, relation **out) {
+    if (!names) TRY(row_names(o, q->n_columns, &names));
+    relation *r = ARENA_NEW(o->a, relation);
+    if (!r) return error_no_memory(o->err);
+    r->kind = REL_SUBQUERY;
+    r->subquery = q;
+    r->sample_percent = -1;
+    r->sample_rows = -1;
+    r->id = q->id >= ROWS_FIRST_ID ? q->id + 1 : ROWS_FIRST_ID;
+    r->n_columns = q->n_columns;
+    r->columns = ARENA_ARRAY(o->a, q->n_columns + 1, relation_column);
+    if (!r->columns) return error_no_memory(o->err);
+    for (size_t i = 0; i < q->n_columns; i++)
+        r->columns[i] = (relation_column){.name = names[i], .type = q->column_types[i], .nullable = q->column_nullable[i]};
+    *out = r;
+    return SILT_OK;
+}
+
+silt_status ops_rows_column(const op *o, relation *rows, size_t i, expr **out) {
+    TRY(ops_rows_name(o, rows, i, out));
+    (*out)->source = rows;
+    (*out)->column = (uint32_t)i;
+    (*out)->type = rows->columns[i].type;
+    (*out)->nullable = rows->columns[i].nullable;
+    return SILT_OK;
+}
+
+silt_status ops_rows_name(const op *o, const relation *rows, size_t i, expr **out) {
+    *out = expr_column(o->a, rows->columns[i].name);
+    return *out ? SILT_OK : error_no_memory(o->err);
+}
+
+/** Moves the columns of a bound tree from one relation to another. */
+typedef struct rehome {
+    const relation *from;
+    relation *to;
+    const size_t *columns; /**< of `to`, one per column of `from` */
+} rehome;
+
+static bool move_column(void *ctx, expr *e) {
+    const rehome *m = ctx;
+    if (e->kind == EXPR_COLUMN && e->source == m->from) {
+        e->source = m->to;
+        e->column = (uint32_t)m->columns[e->column];
+    }
+    return true;
+}
+
+/* A scope costs as much as the relation has columns: binding one expression per column of a wide table over all of them would be quadratic. */
+silt_status ops_rows_bind(const op *o, relation *rows, const size_t *columns, size_t n, expr *e, expr **out) {
+    relation narrow = *rows;
+    narrow.n_columns = n;
+    narrow.columns = ARENA_ARRAY(o->a, n + 1, relation_column);
+    if (!narrow.columns) return error_no_memory(o->err);
+    for (size_t i = 0; i < n; i++) narrow.columns[i] = rows->columns[columns[i]];
+    TRY(expr_bind(e, &narrow, o->env->bind, o->a, out, o->err));
+    rehome m = {&narrow, rows, columns};
+    expr_walk(*out, move_column, &m);
+    return SILT_OK;
+}
+
+static silt_status take_output(const op *o, query *q, expr **items, const data_type *schema) {
+    size_t n = schema->n_fields;
+    q->column_names = ARENA_ARRAY(o->a, n + 1, str);
+    q->column_types = ARENA_ARRAY(o->a, n + 1, const data_type *);
+    q->column_nullable = ARENA_ARRAY(o->a, n + 1, bool);
+    if (!q->column_names || !q->column_types || !q->column_nullable) return error_no_memory(o->err);
+    for (size_t i = 0; i < n; i++) {
+        q->column_names[i] = schema->fields[i].name;
+        q->column_types[i] = items[i]->type;
+        q->column_nullable[i] = items[i]->nullable;
+    }
+    q->n_columns = n;
+    return SILT_OK;
+}
+
+silt_status ops_rows_select(const op *o, relation *rows, expr **items, const data_type *schema, query **out) {
+    query *q = ARENA_NEW(o->a, query);
+    if (!q) return error_no_memory(o->err);
+    q->from = rows;
+    q->projections = items;
+    q->n_projections = schema->n_fields;
+    q->id = rows->id + 1;
+    TRY(take_output(o, q, items, schema));
+    *out = q;
+    return SILT_OK;
+}
+
+silt_status ops_rows_call(const op *o, const char *function, expr *x, expr *y, expr **out) {
+    expr *args[2] = {x, y};
+    *out = expr_call(o->a, function, args, y ? 2 : 1, (source_span){0, 0});
+    return *out ? SILT_OK : error_no_memory(o->err);
+}
+
+silt_status ops_rows_case(const op *o, expr *condition, expr *then, expr *otherwise, expr **out) {
+    expr *e = expr_new(o->a, EXPR_CASE, (source_span){0, 0});
+    if (!e || !(e->args = ARENA_ARRAY(o->a, 3, expr *))) return error_no_memory(o->err);
+    e->args[0] = condition;
+    e->args[1] = then;
+    e->args[2] = otherwise;
+    e->n_args = otherwise ? 3 : 2;
+    e->has_else = otherwise != NULL;
+    *out = e;
+    return SILT_OK;
+}
+
+silt_status ops_rows_raise(const op *o, const silt_error *error, expr **out) {
+    str text = arena_printf(o->a, "[%s|%s] %s[/]", error->condition, error->sqlstate, error->message);
+    expr *message = str_is_null(text) ? NULL : expr_literal_str(o->a, text);
+    if (!message) return error_no_memory(o->err);
+    return ops_rows_call(o, "silt_raise", message, NULL, out);
+}

@@ -1,0 +1,45 @@
+/* The table as a write will leave it: its metadata and protocol, changed only by what the written rows bring. */
+#include "delta/metadata_copy.h"
+#include "delta/properties.h"
+#include "ops/internal.h"
+
+#define MAX_COLUMN_ID "delta.columnMapping.maxColumnId"
+
+void ops_write_target_init(write_target *t, const delta_snapshot *snapshot) {
+    const delta_metadata *m = delta_snapshot_metadata(snapshot);
+    *t = (write_target){.metadata = *m, .protocol = *delta_snapshot_protocol(snapshot), .schema = m->schema};
+}
+
+bool ops_write_target_is_mapped(const write_target *t) {
+    str mode = delta_config_str(&t->metadata.configuration, "delta.columnMapping.mode");
+    return mode.len > 0 && !str_eq_ascii_fold(mode, STR("none"));
+}
+
+/* A column that appears on an existing table never takes the physical name of a dropped one. */
+static silt_status map_columns(const op *o, write_target *t, const data_type **schema) {
+    int64_t max_id = delta_config_i64(&t->metadata.configuration, MAX_COLUMN_ID);
+    TRY(delta_assign_column_mapping(*schema, max_id, true, o->a, schema, &max_id, o->err));
+    str text = arena_printf(o->a, "%lld", (long long)max_id);
+    if (str_is_null(text) || !str_map_with(&t->metadata.configuration, STR(MAX_COLUMN_ID), text, o->a, &t->metadata.configuration)) return error_no_memory(o->err);
+    return SILT_OK;
+}
+
+static bool same_protocol(const delta_protocol *a, const delta_protocol *b) {
+    return a->min_reader_version == b->min_reader_version && a->min_writer_version == b->min_writer_version && a->n_reader_features == b->n_reader_features &&
+           a->n_writer_features == b->n_writer_features;
+}
+
+silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) {
+    bool mapped = ops_write_target_is_mapped(t);
+    TRY(ops_schema_check(o, schema, mapped));
+    if (mapped) TRY(map_columns(o, t, &schema));
+    delta_protocol needed;
+    str_map ignored;
+    TRY(delta_protocol_for(&t->protocol, schema, (str_map){NULL, NULL, 0}, true, o->a, &needed, &ignored, o->err));
+    t->protocol_changed = !same_protocol(&needed, &t->protocol);
+    if (t->protocol_changed) t->protocol = needed;
+    t->metadata.schema = t->schema = schema;
+    t->metadata.schema_json = STR_NULL; /* written anew from the schema */
+    t->metadata_changed = true;
+    return SILT_OK;
+}

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Runs text tests (tests/sql/README.md) through the silt command and compares.
+
+usage: check_sql.py [--silt PATH] [--jobs N] [-v] [--summary] [FILES…]       (default: tests/sql/spark/*.test)
+
+Each file has its own warehouse and folder; queries of a file that has no statements run one process each, in parallel.
+Prints 'ok NAME', 'not ok NAME:LINE: why', and last 'N passed, N failed, N skipped'. Exit status 1 if something failed.
+"""
+import argparse
+import concurrent.futures
+import glob
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+
+
+def read_tests(path):
+    """dicts of kind (statement, error, query), sql, line; condition; rows, rowsort, approx, types"""
+    lines = open(path, encoding="utf-8").read().split("\n")
+    out, i, comment = [], 0, ""
+    while i < len(lines):
+        line = lines[i]
+        if not line.strip():
+            i += 1
+            continue
+        if line.startswith("#"):
+            comment = line[1:].strip()
+            i += 1
+            continue
+        words, start = line.split(), i + 1
+        i += 1
+        body = []
+        while i < len(lines) and lines[i] != "" and lines[i] != "----":
+            body.append(lines[i])
+            i += 1
+        test = {"here": os.path.dirname(os.path.abspath(path)), "line": start, "sql": "\n".join(body), "types": comment}
+        comment = ""
+        if words[:2] == ["statement", "ok"]:
+            test["kind"] = "statement"
+        elif words[:2] == ["statement", "error"]:
+            test["kind"], test["condition"] = "error", words[2] if len(words) > 2 else ""
+        elif words[0] == "query":
+            test.update(kind="query", rowsort="rowsort" in words, approx="approx" in words, rows=[])
+            i += 1                                                # the line of dashes
+            while i < len(lines) and lines[i] != "":
+                test["rows"].append(json.loads(lines[i]))
+                i += 1
+        else:
+            raise SystemExit("%s:%d: not a record: %s" % (path, start, line))
+        out.append(test)
+    return out
+
+
+def same(got, want, approx=False, type_=""):
+    if isinstance(want, bool) or isinstance(got, bool) or want is None or got is None or isinstance(want, str):
+        return type(got) is type(want) and got == want
+    if isinstance(want, (int, float)):
+        if not isinstance(got, (int, float)):
+            return False
+        if isinstance(want, float) and want == 0 and isinstance(got, float) and math.copysign(1, got) != math.copysign(1, want):
+            return False
+        return got == want or (approx and abs(got - want) <= 1e-13 * max(abs(want), abs(got)))
+    if isinstance(want, dict):
+        return isinstance(got, dict) and list(got) == list(want) and all(same(got[k], want[k], approx) for k in want)
+    if not isinstance(got, list) or len(got) != len(want):
+        return False
+    return all(same(g, w, approx) for g, w in zip(got, want))
+
+
+def map_order(v, t):
+    """Maps have no order: sort the entries of columns whose type is a map (only at the top level of the type)."""
+    if isinstance(v, list) and t.startswith("map<"):
+        return sorted(v, key=lambda e: json.dumps(e, sort_keys=True))
+    return v
+
+
+def top_types(text):
+    out, depth, cur = [], 0, ""
+    for c in text:
+        depth += c in "<("
+        depth -= c in ">)"
+        if c == "," and depth == 0:
+            out.append(cur.strip())
+            cur = ""
+        else:
+            cur += c
+    return out + [cur.strip()]
+
+
+def run(silt, sql, warehouse, timeout=60):
+    cmd = [silt, "sql", sql, "--format", "jsonl", "--conf", "spark.sql.session.timeZone=UTC", "--conf", "spark.sql.warehouse.dir=" + warehouse]
+    try:
+        p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return 124, "", "timed out"
+    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
+
+
+def pairs_to_list(pairs):
+    return [v for _, v in pairs]
+
+
+def parse_row(line):
+    """The values of one jsonl object, in order, even where two columns have one name; nested objects stay objects."""
+    decoder = json.JSONDecoder(object_pairs_hook=list)
+    def fix(v):
+        if isinstance(v, Pairs):
+            return {k: fix(x) for k, x in v}
+        if isinstance(v, list):
+            return [fix(x) for x in v]
+        return v
+    class Pairs(list):
+        pass
+    decoder = json.JSONDecoder(object_pairs_hook=Pairs)
+    return [fix(v) for _, v in decoder.decode(line)]
+
+
+def check(silt, test, warehouse, directory, setup=""):
+    sql = test["sql"].replace("${DIR}", directory).replace("${HERE}", test["here"])
+    rc, out, err = run(silt, setup + sql, warehouse)
+    if rc > 1:
+        return "exit status %d: %s" % (rc, err.strip()[:200])
+    if test["kind"] == "error":
+        if rc == 0:
+            return "succeeded, expected %s" % (test["condition"] or "an error")
+        if test["condition"].split(".")[0] not in err:
+            return "expected %s, got: %s" % (test["condition"], err.strip().split("\n")[0][:200])
+        return None
+    if rc:
+        return err.strip().replace("\n", " ")[:300] or "failed without a word"
+    if test["kind"] == "statement":
+        return None
+    try:
+        got = [parse_row(line) for line in out.split("\n") if line]
+    except Exception as e:
+        return "unreadable output %r: %s" % (e, out[:200])
+    types = top_types(test["types"])
+    got = [[map_order(v, t) for v, t in zip(r, types)] if len(r) == len(types) else r for r in got]
+    want = [[map_order(v, t) for v, t in zip(r, types)] if len(r) == len(types) else r for r in test["rows"]]
+    if test["rowsort"]:
+        got, want = (sorted(x, key=lambda r: json.dumps(r, sort_keys=True)) for x in (got, want))
+    if not same(got, want, test["approx"]):
+        text = lambda x: json.dumps(x, ensure_ascii=False, separators=(",", ":"))[:300]
+        return "got %s, expected %s" % (text(got), text(want))
+    return None
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--silt", default=os.environ.get("SILT", os.path.join(ROOT, "build", "silt")))
+    ap.add_argument("--jobs", type=int, default=2)
+    ap.add_argument("-v", action="store_true", help="print the tests that pass, too")
+    ap.add_argument("--summary", action="store_true", help="one line per file and the most frequent reasons only")
+    ap.add_argument("files", nargs="*")
+    a = ap.parse_args()
+    if not os.access(a.silt, os.X_OK):
+        print("no executable at", a.silt)
+        return 2
+    good = bad = 0
+    reasons = {}
+    for path in a.files or sorted(glob.glob(os.path.join(HERE, "..", "sql", "spark", "*.test"))):
+        tests, name, passed = read_tests(path), os.path.basename(path)[:-5], 0
+        work = tempfile.mkdtemp(prefix="silt-sqltest-")
+        warehouse, directory = os.path.join(work, "warehouse"), os.path.join(work, "dir")
+        os.makedirs(directory)
+        os.makedirs(warehouse)
+        if any(t["kind"] == "statement" for t in tests):          # in order; SET and USE hold for the statements after them
+            results, session = [], {}
+            for t in tests:
+                results.append(check(a.silt, t, warehouse, directory, "".join(s + "; " for s in session.values())))
+                word = t["sql"].split()[0].upper()
+                if t["kind"] == "statement" and word in ("SET", "USE") and results[-1] is None:
+                    session[word + t["sql"].split("=")[0] if word == "SET" else word] = t["sql"]
+        else:
+            with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+                results = list(pool.map(lambda t: check(a.silt, t, warehouse, directory), tests))
+        for t, why in zip(tests, results):
+            if why is None:
+                passed += 1
+                if a.v and not a.summary:
+                    print("ok %s:%d" % (name, t["line"]))
+            else:
+                key = re.sub(r"'[^']*'|`[^`]*`|[0-9]+", "…", why)[:90]
+                reasons.setdefault(key, []).append(t["sql"])
+                if not a.summary:
+                    print("not ok %s:%d: %s  [%s]" % (name, t["line"], why, t["sql"].replace("\n", " ")[:200]))
+        print("# %s: %d of %d" % (name, passed, len(tests)))
+        sys.stdout.flush()
+        good, bad = good + passed, bad + len(tests) - passed
+        shutil.rmtree(work, ignore_errors=True)
+    if a.summary:
+        for key, sqls in sorted(reasons.items(), key=lambda x: -len(x[1]))[:40]:
+            print("%4d  %s   e.g. %s" % (len(sqls), key, sqls[0].replace("\n", " ")[:100]))
+    print("%d passed, %d failed, 0 skipped" % (good, bad))
+    return 1 if bad or not good else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

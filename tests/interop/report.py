@@ -1,0 +1,66 @@
+"""The lines of a run: 'ok NAME', 'not ok NAME: why', 'skip NAME: reason', and the totals."""
+import contextlib
+import fnmatch
+import sys
+import time
+import traceback
+
+
+class Skip(Exception):
+    pass
+
+
+class Differs(Exception):
+    pass
+
+
+def equal(what, got, want):
+    if got != want:
+        g, w = str(got), str(want)
+        at = next((i for i, (a, b) in enumerate(zip(g, w)) if a != b), min(len(g), len(w)))
+        if len(g) > 250 or len(w) > 250:
+            g, w = "…" + g[max(0, at - 60):at + 190], "…" + w[max(0, at - 60):at + 190]
+        raise Differs("%s: %s, expected %s" % (what, g, w))
+
+
+class Report:
+    def __init__(self, only="*"):
+        self.passed = self.failed = self.skipped = 0
+        self.only, self.started = only, time.time()
+
+    def wants(self, name):
+        return fnmatch.fnmatch(name, self.only) or fnmatch.fnmatch(name.split("/")[0], self.only) or fnmatch.fnmatch("/".join(name.split("/")[:2]), self.only)
+
+    def ok(self, name):
+        self.passed += 1
+        self.line("ok " + name)
+
+    def not_ok(self, name, why):
+        self.failed += 1
+        self.line("not ok %s: %s" % (name, " ".join(str(why).split())[:700]))
+
+    def skip(self, name, reason):
+        self.skipped += 1
+        self.line("skip %s: %s" % (name, " ".join(str(reason).split())[:300]))
+
+    def line(self, text):
+        print(text)
+        sys.stdout.flush()
+
+    @contextlib.contextmanager
+    def case(self, name):
+        try:
+            yield
+        except Skip as s:
+            self.skip(name, s)
+        except Exception as e:
+            if type(e).__name__ not in ("Differs", "Failed", "TimeoutExpired") and "pyspark" not in type(e).__module__ and "py4j" not in type(e).__module__:
+                traceback.print_exc()
+            self.not_ok(name, "%s%s" % ("" if isinstance(e, Differs) else type(e).__name__ + ": ", e))
+        else:
+            self.ok(name)
+
+    def close(self):
+        self.line("# %d seconds" % (time.time() - self.started))
+        self.line("%d passed, %d failed, %d skipped" % (self.passed, self.failed, self.skipped))
+        return 1 if self.failed or not self.passed else 0
