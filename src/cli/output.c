@@ -280,7 +280,9 @@ int output_stream(output *o, struct ArrowArrayStream *stream) {
 
 int output_close(output *o, bool commit) {
     int code = EXIT_DONE;
-    if (fflush(o->file) != 0 || ferror(o->file)) code = EXIT_FAILED;
+    bool already = ferror(o->file); /* and told by output_stream */
+    if (fflush(o->file) != 0 || already) code = EXIT_FAILED;
+    if (code != EXIT_DONE && !already && !o->path && errno != EPIPE) fprintf(stderr, "silt: cannot write the result: %s\n", strerror(errno));
     if (o->path) {
         if (commit && code == EXIT_DONE && fsync(fileno(o->file)) != 0) code = EXIT_FAILED;
         if (fclose(o->file) != 0) code = EXIT_FAILED;

@@ -76,28 +76,31 @@ static char **complete(const char *text, int start, int end) {
 
 /* ---- statements ---- */
 
-static void run_one(shell *s, const char *sql) {
+static int run_one(shell *s, const char *sql) {
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
     output *out = output_open(s->format, NULL, silt_session_get(s->session, "spark.sql.session.timeZone"));
     int code = run_statement(s->session, &s->options, out, sql);
-    output_close(out, code == EXIT_DONE);
+    int closed = output_close(out, code == EXIT_DONE);
     clock_gettime(CLOCK_MONOTONIC, &to);
     if (interrupt_seen()) silt_session_resume(s->session);
     if (s->timing) fprintf(stderr, "%.3f s\n", (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
+    return code ? code : closed;
 }
 
-static void run_text(shell *s, const char *text) {
+/* The first failure ends a text of several statements. */
+static int run_text(shell *s, const char *text) {
     for (;;) {
         size_t end;
         bool blank;
         bool more = silt_script_next(text, &end, &blank);
         if (!blank) {
             char *statement = text_of("%.*s", (int)end, text);
-            run_one(s, statement);
+            int code = run_one(s, statement);
             free(statement);
+            if (code != EXIT_DONE) return code;
         }
-        if (!more) return;
+        if (!more) return EXIT_DONE;
         text += end;
     }
 }
@@ -236,10 +239,11 @@ int command_shell(int argc, char **argv) {
     if (s.options.format) s.format = s.options.format;
     s.session = open_session(&s.options);
     if (!s.session) return EXIT_FAILED;
+    int code = EXIT_DONE;
     bool interactive = isatty(STDIN_FILENO);
     if (!interactive) { /* silt < script.sql */
         char *text = read_text("-");
-        if (text) run_text(&s, text);
+        code = text ? run_text(&s, text) : EXIT_FAILED;
         free(text);
     } else {
         printf("Silt %s. Statements end with ';'. .help for help.\n", silt_version());
@@ -255,5 +259,5 @@ int command_shell(int argc, char **argv) {
         putchar('\n');
     }
     silt_session_close(s.session);
-    return EXIT_DONE;
+    return code;
 }

@@ -43,10 +43,23 @@ static bool is_null(const struct ArrowArray *a, int64_t row) {
 
 /* ---- numbers ---- */
 
-/* Digits and decimal exponent of the shortest text that reads back the same: d.ddd × 10^e. */
+static void write_integer(text_buf *b, int64_t v) {
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t u = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    do digits[--at] = (char)('0' + (int)(u % 10));
+    while (u /= 10);
+    if (v < 0) digits[--at] = '-';
+    text_add(b, digits + at, sizeof digits - at);
+}
+
+/*
+ * Digits and decimal exponent of the shortest text that reads back the same: d.ddd × 10^e. A decimal of up to 15 digits (float: 6) survives the way through
+ * the number, so where 15 rounded digits read back the same they are the shortest text and zeros; else 16 or 17 are needed.
+ */
 static void shortest(double v, bool is_float, char digits[32], int *exponent) {
     char text[64];
-    for (int precision = 1; precision <= 17; precision++) {
+    for (int precision = is_float ? 6 : 15; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*e", precision - 1, v);
         if (is_float ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v) break;
     }
@@ -59,28 +72,33 @@ static void shortest(double v, bool is_float, char digits[32], int *exponent) {
     *exponent = *p ? atoi(p + 1) : 0;
 }
 
-/* JSON: plain digits where short, else d.dddE±x. */
+/* Java's Double.toString: plain digits where short, else d.dddE±x. */
 static void write_double(text_buf *b, double v, bool is_float, bool json) {
+    static const char zeros[] = "00000000";
     if (isnan(v) || isinf(v)) {
         text_printf(b, json ? "\"%s\"" : "%s", isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    if (v == trunc(v) && fabs(v) < 1e7) {
+        if (signbit(v)) text_add_z(b, "-");
+        write_integer(b, (int64_t)fabs(v));
+        text_add_z(b, ".0");
         return;
     }
     char d[32];
     int e;
     shortest(fabs(v), is_float, d, &e);
-    int n = (int)strlen(d);
+    int n = (int)strlen(d), whole = e + 1;
     if (signbit(v)) text_add_z(b, "-");
-    if (v == 0) {
-        text_add_z(b, "0.0");
-    } else if (e >= -3 && e < 7) { /* Java's Double.toString */
-        if (e < 0) {
-            text_add_z(b, "0.");
-            for (int i = -1; i > e; i--) text_add_z(b, "0");
-            text_add_z(b, d);
-        } else {
-            for (int i = 0; i <= e; i++) text_printf(b, "%c", i < n ? d[i] : '0');
-            text_printf(b, ".%s", n > e + 1 ? d + e + 1 : "0");
-        }
+    if (e >= -3 && e < 0) {
+        text_add_z(b, "0.");
+        text_add(b, zeros, (size_t)(-1 - e));
+        text_add_z(b, d);
+    } else if (e >= 0 && e < 7) {
+        text_add(b, d, (size_t)(n < whole ? n : whole));
+        if (n < whole) text_add(b, zeros, (size_t)(whole - n));
+        text_add_z(b, ".");
+        text_add_z(b, n > whole ? d + whole : "0");
     } else {
         text_printf(b, "%c.%sE%d", d[0], n > 1 ? d + 1 : "0", e);
     }
@@ -316,7 +334,7 @@ static void write_value(text_buf *b, const struct ArrowSchema *s, const struct A
     case 'c':
     case 's':
     case 'i':
-    case 'l': text_printf(b, "%" PRId64, integer_at(f, a, row)); return;
+    case 'l': write_integer(b, integer_at(f, a, row)); return;
     case 'f': write_double(b, (double)((const float *)a->buffers[1])[row + a->offset], true, json); return;
     case 'g': write_double(b, ((const double *)a->buffers[1])[row + a->offset], false, json); return;
     case 'd': {

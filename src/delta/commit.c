@@ -16,6 +16,7 @@
 #include "delta/log_path.h"
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
+#include "delta/snapshot.h"
 #include "delta/txn_state.h"
 
 #include <stdio.h>
@@ -23,7 +24,6 @@
 
 #define MAX_COMMIT_ATTEMPTS 10000000 /* lost races, as Spark */
 #define MAX_STORE_TRIES     10       /* failures of the store, as Spark */
-#define LONG_TRANSACTION_MS 60000
 
 /* ---- the entry ---- */
 
@@ -189,23 +189,52 @@ static silt_status catch_up(delta_txn *t, int64_t version, bool *out_ours, silt_
 
 /* ---- before the first attempt ---- */
 
+static silt_status replaced_underneath(const delta_txn *t, const char *what, silt_error *err) {
+    silt_status status = err_DELTA_TABLE_ID_MISMATCH(err, txn_table_name(t));
+    error_detail(err, "%s version %lld, which was read, is not the one that is there now", what, (long long)t->read_version);
+    return status;
+}
+
+/* The entry that was read is gone: its table too, or it was cleaned up and later ones are there. */
+static silt_status check_what_is_left(const delta_txn *t, silt_error *err) {
+    int64_t earliest, latest;
+    silt_error asked = {.status = SILT_OK};
+    silt_status status = delta_version_range(t->env, t->root, &earliest, &latest, &asked);
+    if (status == SILT_NOT_FOUND || (status == SILT_OK && latest < t->read_version)) return replaced_underneath(t, "the log ends before", err);
+    if (status != SILT_OK) {
+        if (err) *err = asked;
+        return status;
+    }
+    if (earliest <= t->read_version + 1) return SILT_OK;
+    status = err_DELTA_CONCURRENT_WRITE(err, STR("the log was cleaned up past the version that was read"));
+    error_detail(err, "version %lld was read, the log begins at %lld now", (long long)t->read_version, (long long)earliest);
+    return status;
+}
+
 /*
- * A version that is absent may have been cleaned up rather than never written: 0.json of an old table for a CREATE, or the next version for a transaction that was
- * open for very long. Putting it again would corrupt the log, so the log is listed first in these two cases.
+ * A version that is absent may have been cleaned up rather than never written (0.json of an old table for a CREATE), and the whole table may have been replaced by another
+ * one: putting the next version would then corrupt a log. As long as the entry that was read is there as it was, the next one can only be missing because
+ * nobody has written it: clean-up goes from the oldest up.
  */
-static silt_status check_not_cleaned_up(const delta_txn *t, silt_error *err) {
+static silt_status check_same_log(const delta_txn *t, silt_error *err) {
     if (!t->snapshot) {
         bool exists;
         TRY(delta_table_exists(t->env, t->root, &exists, err));
         return exists ? err_DELTA_TABLE_ALREADY_EXISTS(err, txn_table_name(t)) : SILT_OK;
     }
-    if (time_monotonic_ms() - t->begin_ms < LONG_TRANSACTION_MS) return SILT_OK;
-    int64_t earliest, latest;
-    TRY(delta_version_range(t->env, t->root, &earliest, &latest, err));
-    if (earliest <= t->read_version + 1) return SILT_OK;
-    silt_status status = err_DELTA_CONCURRENT_WRITE(err, STR("the log was cleaned up past the version that was read"));
-    error_detail(err, "version %lld was read, the log begins at %lld now", (long long)t->read_version, (long long)earliest);
-    return status;
+    store_entry entry;
+    silt_error asked = {.status = SILT_OK};
+    str path = log_path_file(t->root, t->read_version, ".json", t->arena);
+    if (str_is_null(path)) return error_no_memory(err);
+    silt_status status = store_stat(t->env->store, path, t->arena, &entry, &asked);
+    if (status == SILT_NOT_FOUND) return check_what_is_left(t, err);
+    if (status != SILT_OK) {
+        if (err) *err = asked;
+        return status;
+    }
+    const delta_snapshot *s = t->snapshot;
+    bool is_same = s->commit_size < 0 || (entry.size_bytes == s->commit_size && entry.modified_ms == s->commit_modified_ms);
+    return is_same ? SILT_OK : replaced_underneath(t, "the entry of", err);
 }
 
 /* Where rows are not tracked, ids of the caller's are dropped rather than written. */
@@ -221,7 +250,7 @@ static void drop_row_ids_if_untracked(delta_txn *t) {
 
 silt_status delta_txn_commit(delta_txn *t, const delta_commit_info *info, int64_t *out_version, silt_error *err) {
     TRY(commit_check(t, info, err));
-    TRY(check_not_cleaned_up(t, err));
+    TRY(check_same_log(t, err));
     drop_row_ids_if_untracked(t);
     int64_t max_attempts = info->max_attempts > 0 ? info->max_attempts : MAX_COMMIT_ATTEMPTS;
     buf entry;

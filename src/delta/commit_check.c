@@ -2,6 +2,7 @@
  * What a writer must not commit, checked before the first attempt (PROTOCOL.md "Additional Requirements for Writers", "Append-only Tables", "Domain Metadata",
  * "Row Tracking").
  */
+#include "base/uri.h"
 #include "delta/properties.h"
 #include "delta/txn_state.h"
 
@@ -36,7 +37,7 @@ static silt_status check_duplicate_files(delta_txn *t, silt_error *err) {
         bool added;
         if (!path_set_add(&seen, key, t->arena, &added)) return error_no_memory(err);
         if (!added) return err_DELTA_DUPLICATE_ACTIONS_FOUND(err, path);
-        if (f->is_remove && !path_set_add(&t->removed_paths, path, t->arena, &added)) return error_no_memory(err);
+        if (f->is_remove && !path_set_add(&t->removed_paths, uri_decode(path, t->arena), t->arena, &added)) return error_no_memory(err);
     }
     return SILT_OK;
 }

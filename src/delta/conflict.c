@@ -6,7 +6,7 @@
  *   1 protocol      2 metadata      3 domain metadata      4 application transactions     5 row ids
  *   6 added files that we would have read      7 removed files that we read      8 removed files that we remove      9 commit time
  */
-#include "delta/action_json.h"
+#include "base/uri.h"
 #include "delta/log_path.h"
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
@@ -344,7 +344,7 @@ static silt_status check_added_files(delta_txn *t, const delta_commit *winner, s
 
 /* Files named one by one decide; a transaction that gave a predicate alone has read every file that it matches. */
 static bool was_read(const delta_txn *t, const delta_remove *remove, arena *scratch) {
-    if (t->read_whole_table || path_set_has(&t->read_files, remove->path)) return true;
+    if (t->read_whole_table || path_set_has(&t->read_files, uri_decode(remove->path, scratch))) return true;
     if (t->read_files.count > 0 || t->n_read_predicates == 0) return false;
     if (!is_partitioned(t) || !remove->extended_file_metadata) return true;
     return matches_read(t, &remove->partition_values, scratch);
@@ -368,12 +368,18 @@ static silt_status check_removed_against_reads(delta_txn *t, const delta_commit 
 /* ---- 8: removed files that we remove ---- */
 
 static silt_status check_removed_against_removes(delta_txn *t, const delta_commit *winner, silt_error *err) {
-    for (size_t i = 0; i < winner->n_removes; i++) {
+    if (t->removed_paths.count == 0 || winner->n_removes == 0) return SILT_OK;
+    arena *scratch = arena_new();
+    if (!scratch) return error_no_memory(err);
+    silt_status status = SILT_OK;
+    for (size_t i = 0; i < winner->n_removes && status == SILT_OK; i++) {
         const delta_remove *remove = &winner->removes[i];
-        if (path_set_has(&t->removed_paths, remove->path))
-            return conflict(err_DELTA_CONCURRENT_DELETE_DELETE, winner, "removed", remove->path, &remove->partition_values, err);
+        if (path_set_has(&t->removed_paths, uri_decode(remove->path, scratch)))
+            status = conflict(err_DELTA_CONCURRENT_DELETE_DELETE, winner, "removed", remove->path, &remove->partition_values, err);
+        arena_reset(scratch);
     }
-    return SILT_OK;
+    arena_free(scratch);
+    return status;
 }
 
 /* ---- 9: commit time ---- */

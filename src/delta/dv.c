@@ -109,12 +109,36 @@ static silt_status read_stored(store *s, str path, const delta_dv *dv, buf *byte
     return SILT_OK;
 }
 
+/*
+ * Z85 encodes four bytes at a time. Writers that use Rust's z85 crate end a body of another length with a group such as "##093": one '#' per byte that is missing, then the
+ * digits of the rest. A group of Z85 proper cannot begin with '#' (84 x 85^4 is above 2^32), so the two never mix.
+ */
+static bool decode_inline(str text, uint8_t *out, size_t capacity, size_t *out_len) {
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+    str tail = text.len >= 5 ? str_slice(text, text.len - 5, text.len) : STR("");
+    size_t missing = 0;
+    while (missing < tail.len && tail.ptr[missing] == '#') missing++;
+    if (missing == 0 || missing > 3) return z85_decode(text, out, capacity, out_len);
+    size_t n;
+    uint64_t v = 0;
+    if (!z85_decode(str_slice(text, 0, text.len - 5), out, capacity, &n) || capacity - n < 4 - missing) return false;
+    for (size_t i = missing; i < 5; i++) {
+        const char *at = tail.ptr[i] ? strchr(digits, tail.ptr[i]) : NULL;
+        if (!at) return false;
+        v = v * 85 + (uint64_t)(at - digits);
+    }
+    if (v >> (8 * (4 - missing))) return false;
+    for (size_t i = 4 - missing; i-- > 0; v >>= 8) out[n + i] = (uint8_t)v;
+    *out_len = n + 4 - missing;
+    return true;
+}
+
 static silt_status read_inline(const delta_dv *dv, arena *a, str *out_body, silt_error *err) {
     str text = dv->path_or_inline;
     size_t capacity = text.len / 5 * 4 + 4, n;
     uint8_t *bytes = arena_alloc(a, capacity);
     if (!bytes) return error_no_memory(err);
-    if (!z85_decode(text, bytes, capacity, &n)) return invalid(err, STR("<inline>"), "its text is not Z85");
+    if (!decode_inline(text, bytes, capacity, &n)) return invalid(err, STR("<inline>"), "its text is not Z85");
     if ((size_t)dv->size_bytes > n) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, STR("<inline>"));
     *out_body = (str){(const char *)bytes, (size_t)dv->size_bytes};
     return SILT_OK;

@@ -1,4 +1,4 @@
-/** Inside of a delta_snapshot. Only the reading half of this module includes it. */
+/** Inside of a delta_snapshot. Only the reading half of this module includes it, and commit.c, which asks whether the log was replaced underneath. */
 #ifndef DELTA_SNAPSHOT_H
 #define DELTA_SNAPSHOT_H
 

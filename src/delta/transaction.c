@@ -3,6 +3,7 @@
  */
 #include "base/ident.h"
 #include "base/time.h"
+#include "base/uri.h"
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
 #include "delta/txn_state.h"
@@ -35,7 +36,6 @@ silt_status delta_txn_begin(const delta_env *env, const delta_snapshot *snapshot
     t->arena = a;
     t->read_version = t->base_version = -1;
     t->base_time_ms = t->timestamp_ms = t->row_id_high_water = -1;
-    t->begin_ms = time_monotonic_ms();
     uuid_generate(t->uuid);
     if (snapshot) take_snapshot(t, snapshot);
     *out = t;
@@ -134,7 +134,7 @@ silt_status delta_txn_read_predicate(delta_txn *t, const predicate *p, silt_erro
 
 silt_status delta_txn_read_file(delta_txn *t, str path, silt_error *err) {
     bool added;
-    str copy = arena_str(t->arena, path);
+    str copy = uri_decode(arena_str(t->arena, path), t->arena);
     if (str_is_null(copy) || !path_set_add(&t->read_files, copy, t->arena, &added)) return error_no_memory(err);
     return SILT_OK;
 }

@@ -20,6 +20,8 @@ silt_status delta_txn_begin(const delta_env *env, const delta_snapshot *snapshot
 void delta_txn_free(delta_txn *t);
 
 silt_status delta_txn_set_protocol(delta_txn *t, const delta_protocol *p, silt_error *err) MUST_CHECK;
+/** schema_json decides; where it is {NULL,0} it is written from `schema`. In-commit timestamps that this metadata enables on an existing table get their two
+ * enablement properties at the commit. */
 silt_status delta_txn_set_metadata(delta_txn *t, const delta_metadata *m, silt_error *err) MUST_CHECK;
 /** base_row_id and default_row_commit_version -1 where the file is new (not 0): a table that tracks rows then gets fresh ones; others are kept. */
 silt_status delta_txn_add(delta_txn *t, const delta_add *add, silt_error *err) MUST_CHECK;

@@ -25,7 +25,6 @@ struct delta_txn {
     arena *arena;
     char uuid[37];
     int64_t read_version;        /**< -1 for a new table */
-    int64_t begin_ms;            /**< monotonic clock */
 
     /* what it wants to write */
     const delta_protocol *new_protocol; /**< NULL: unchanged */
@@ -41,7 +40,7 @@ struct delta_txn {
     bool read_whole_table;
     const predicate **read_predicates;
     size_t n_read_predicates, read_predicates_capacity;
-    path_set read_files;
+    path_set read_files;         /**< decoded: another engine may encode the same path differently */
 
     /* the state it is rebased on: the snapshot's at first, then that of each winner */
     const delta_protocol *protocol;
@@ -52,7 +51,7 @@ struct delta_txn {
     bool row_tracking_enabled_by_winner; /**< then this commit cannot claim to have preserved row ids */
 
     /* derived at commit */
-    path_set removed_paths;
+    path_set removed_paths;      /**< decoded */
     bool is_blind;               /**< adds only, and nothing was read */
     str isolation;
     int64_t timestamp_ms;        /**< in-commit timestamp of this attempt, -1 where not enabled */

@@ -101,7 +101,7 @@ typedef struct write_result {
 
 /**
  * Run a bound query whose columns are exactly spec->schema's (order and types) and write its rows as data files under spec->root, durable when it returns OK.
- * File names: part-<5 digits>-<uuid>-c000.snappy.parquet. On failure everything written is removed. No rows: no files.
+ * File names: part-<5 digits>-<uuid>-c000.snappy.parquet, with ".c000" in partitioned tables, as Spark has them. On failure everything written is removed. No rows: no files.
  * A checked column is the query's business: constraints are expressions that raise.
  */
 silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out, silt_error *err) MUST_CHECK;

@@ -139,7 +139,7 @@ static bool register_typed(duckdb_connection connection, const char *name, const
     duckdb_scalar_function_set_function(f, run);
     duckdb_scalar_function_set_extra_info(f, (void *)(uintptr_t)def, NULL);
     duckdb_scalar_function_set_special_handling(f);
-    if (def->flags & CALL_VOLATILE) duckdb_scalar_function_set_volatile(f);
+    if (def->flags & (CALL_VOLATILE | CALL_RAISES)) duckdb_scalar_function_set_volatile(f);
     bool ok = duckdb_register_scalar_function(connection, f) == DuckDBSuccess;
     duckdb_destroy_scalar_function(&f);
     return ok;

@@ -32,7 +32,11 @@ typedef struct call {
 
 typedef void (*call_fn)(call *c, idx_t row);
 
-enum { CALL_VOLATILE = 1, CALL_NULLS = 2 /**< the function is called for null arguments too */ };
+enum {
+    CALL_VOLATILE = 1,
+    CALL_NULLS = 2,  /**< the function is called for null arguments too */
+    CALL_RAISES = 4  /**< registered as volatile: DuckDB runs other functions over all values of a dictionary, also those of rows that a filter took out */
+};
 
 /**
  * One function. Types by letter: b BOOLEAN, y TINYINT, h SMALLINT, i INTEGER, l BIGINT, H HUGEINT, f FLOAT, d DOUBLE, s VARCHAR, B BLOB, D DATE, t TIMESTAMP,

@@ -226,13 +226,6 @@ static void narrow(call *c, idx_t row) {
 
 static void double_float(call *c, idx_t row) { ret_f32(c, row, (float)call_f64(c, 0, row)); }
 
-static void long_binary(call *c, idx_t row) {
-    uint64_t v = (uint64_t)call_i64(c, 0, row);
-    int width = call_i32(c, 1, row);
-    for (int i = width - 1; i >= 0; i--) buf_append_char(&c->text, (char)(v >> (8 * i)));
-    ret_text(c, row);
-}
-
 /* ---- times ---- */
 
 static void parse_date(call *c, idx_t row) {
@@ -242,11 +235,26 @@ static void parse_date(call *c, idx_t row) {
     else invalid(c, row, call_bool(c, 1, row), text, "DATE");
 }
 
+/* [T]h:m[:s[.f]] without a date is today's, by the zone's offset. */
+static bool parse_time_of_today(str s, int64_t offset_us, int64_t *out_us) {
+    bool has_zone;
+    str time = s.len > 0 && s.ptr[0] == 'T' ? str_slice(s, 1, s.len) : s;
+    size_t colon = str_find_char(time, ':');
+    if (colon == SIZE_MAX || colon > 2 || time.len > 40) return false;
+    char text[64];
+    int n = snprintf(text, sizeof text, "1970-01-01T%.*s", STR_ARG(time));
+    if (!time_parse_timestamp((str){text, (size_t)n}, out_us, &has_zone) || has_zone) return false;
+    int64_t now = time_now_us() + offset_us;
+    *out_us += now - now % 86400000000LL;
+    return true;
+}
+
 static void parse_timestamp(call *c, idx_t row) {
     str text = call_str(c, 0, row);
     int64_t us;
     bool has_zone;
     if (time_parse_timestamp(trim_all(text), &us, &has_zone)) ret_i64(c, row, has_zone ? us : us - call_i64(c, 2, row));
+    else if (parse_time_of_today(trim_all(text), call_i64(c, 2, row), &us)) ret_i64(c, row, us - call_i64(c, 2, row));
     else invalid(c, row, call_bool(c, 1, row), text, "TIMESTAMP");
 }
 
@@ -349,19 +357,18 @@ static void parse_interval(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_parse_long", parse_long, "sbs", 'l', 0},
-    {"silt_parse_double", parse_double, "sbs", 'd', 0},
-    {"silt_parse_boolean", parse_boolean, "sb", 'b', 0},
-    {"silt_to_decimal", to_decimal, "*biis", 'H', 0},
-    {"silt_narrow", narrow, "*lls", 'l', 0},
+    {"silt_parse_long", parse_long, "sbs", 'l', CALL_RAISES},
+    {"silt_parse_double", parse_double, "sbs", 'd', CALL_RAISES},
+    {"silt_parse_boolean", parse_boolean, "sb", 'b', CALL_RAISES},
+    {"silt_to_decimal", to_decimal, "*biis", 'H', CALL_RAISES},
+    {"silt_narrow", narrow, "*lls", 'l', CALL_RAISES},
     {"silt_double_float", double_float, "d", 'f', 0},
-    {"silt_long_binary", long_binary, "li", 'B', 0},
-    {"silt_parse_date", parse_date, "sb", 'D', 0},
-    {"silt_parse_timestamp", parse_timestamp, "sbl", 'z', 0},
-    {"silt_parse_ntz", parse_ntz, "sb", 't', 0},
+    {"silt_parse_date", parse_date, "sb", 'D', CALL_RAISES},
+    {"silt_parse_timestamp", parse_timestamp, "sbl", 'z', CALL_RAISES},
+    {"silt_parse_ntz", parse_ntz, "sb", 't', CALL_RAISES},
     {"silt_has_zone", has_zone_of, "s", 'b', 0},
-    {"silt_seconds_timestamp", seconds_timestamp, "*", 'z', 0},
-    {"silt_parse_interval", parse_interval, "sbs", 'v', 0},
+    {"silt_seconds_timestamp", seconds_timestamp, "*", 'z', CALL_RAISES},
+    {"silt_parse_interval", parse_interval, "sbs", 'v', CALL_RAISES},
 };
 
 const call_group calls_cast = {defs, ARRAY_LEN(defs)};

@@ -205,9 +205,9 @@ static void months_between(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_date_add", date_add, "Dl", 'D', 0}, {"silt_add_months", add_months, "Di", 'D', 0}, {"silt_make_date", make_date, "iii", 'D', 0},
-    {"silt_make_timestamp", make_timestamp, "iiiii*b", 't', 0}, {"silt_us_timestamp", us_timestamp, "ll", 'z', 0}, {"silt_next_day", next_day, "Ds", 'D', 0},
-    {"silt_date_trunc", date_trunc, "st", 't', 0}, {"silt_trunc", trunc_date, "Ds", 'D', 0}, {"silt_add_unit", add_unit, "sit", 't', 0}, {"silt_diff_unit", diff_unit, "stt", 'l', 0},
+    {"silt_date_add", date_add, "Dl", 'D', CALL_RAISES}, {"silt_add_months", add_months, "Di", 'D', CALL_RAISES}, {"silt_make_date", make_date, "iii", 'D', CALL_RAISES},
+    {"silt_make_timestamp", make_timestamp, "iiiii*b", 't', CALL_RAISES}, {"silt_us_timestamp", us_timestamp, "ll", 'z', CALL_RAISES}, {"silt_next_day", next_day, "Ds", 'D', CALL_RAISES},
+    {"silt_date_trunc", date_trunc, "st", 't', 0}, {"silt_trunc", trunc_date, "Ds", 'D', CALL_RAISES}, {"silt_add_unit", add_unit, "sit", 't', CALL_RAISES}, {"silt_diff_unit", diff_unit, "stt", 'l', CALL_RAISES},
     {"silt_months_between", months_between, "ttb", 'd', 0},
 };
 

@@ -238,6 +238,16 @@ static void raise_range(call *c, int precision, int scale) {
     call_raise(c, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "22003", "The value cannot be represented as DECIMAL(%d, %d)", precision, scale);
 }
 
+/* The try_ operators: NULL instead of every error. */
+static void decimal_try(call *c, idx_t row) {
+    int128 x, y, out;
+    int xs, ys;
+    char o = call_str(c, 0, row).ptr[0];
+    bool ok = call_exact(c, 1, row, &x, &xs) && call_exact(c, 2, row, &y, &ys) && !(y == 0 && (o == '/' || o == '%'));
+    if (ok && decimal_calculate(o, x, xs, y, ys, call_i32(c, 3, row), &out)) ret_i128(c, row, out);
+    else ret_null(c, row);
+}
+
 static void decimal_op(call *c, idx_t row) {
     int128 x, y, out;
     int xs, ys, scale = call_i32(c, 3, row);
@@ -329,12 +339,13 @@ static void decimal_round(call *c, idx_t row) {
 }
 
 const call_def calls_decimal[4] = {
-    {"silt_decimal_2", decimal_2, "Hb", 'H', 0}, {"silt_decimal_4", decimal_4, "Hb", 'H', 0}, {"silt_decimal_8", decimal_8, "Hb", 'H', 0}, {"silt_decimal_16", decimal_16, "Hb", 'H', 0}};
+    {"silt_decimal_2", decimal_2, "Hb", 'H', CALL_RAISES}, {"silt_decimal_4", decimal_4, "Hb", 'H', CALL_RAISES}, {"silt_decimal_8", decimal_8, "Hb", 'H', CALL_RAISES}, {"silt_decimal_16", decimal_16, "Hb", 'H', CALL_RAISES}};
 
 static const call_def defs[] = {
-    {"silt_decimal_op", decimal_op, "s**i", 'H', 0},
+    {"silt_decimal_op", decimal_op, "s**i", 'H', CALL_RAISES},
+    {"silt_decimal_try", decimal_try, "s**i", 'H', 0},
     {"silt_decimal_double", decimal_double, "*", 'd', 0},
-    {"silt_decimal_round", decimal_round, "*is", 'H', 0},
+    {"silt_decimal_round", decimal_round, "*is", 'H', CALL_RAISES},
 };
 
 const call_group calls_decimals = {defs, ARRAY_LEN(defs)};

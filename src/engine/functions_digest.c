@@ -371,9 +371,9 @@ static void parse_url(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_sha2", sha2, "Bi", 's', 0}, {"silt_crc32", crc32, "B", 'l', 0}, {"silt_base64", base64, "B", 's', 0}, {"silt_unbase64", unbase64, "s", 'B', 0},
-    {"silt_encode", encode_fn, "ss", 'B', 0}, {"silt_decode", decode_fn, "Bs", 's', 0}, {"silt_to_binary", to_binary, "ssb", 'B', 0},
-    {"silt_url_encode", url_encode, "s", 's', 0}, {"silt_url_decode", url_decode, "sb", 's', 0}, {"silt_parse_url", parse_url, "sss", 's', 0},
+    {"silt_sha2", sha2, "Bi", 's', 0}, {"silt_crc32", crc32, "B", 'l', 0}, {"silt_base64", base64, "B", 's', 0}, {"silt_unbase64", unbase64, "s", 'B', CALL_RAISES},
+    {"silt_encode", encode_fn, "ss", 'B', CALL_RAISES}, {"silt_decode", decode_fn, "Bs", 's', CALL_RAISES}, {"silt_to_binary", to_binary, "ssb", 'B', CALL_RAISES},
+    {"silt_url_encode", url_encode, "s", 's', 0}, {"silt_url_decode", url_decode, "sb", 's', CALL_RAISES}, {"silt_parse_url", parse_url, "sss", 's', 0},
 };
 
 const call_group calls_digest = {defs, ARRAY_LEN(defs)};

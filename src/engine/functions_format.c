@@ -352,8 +352,8 @@ static void format_string(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_date_format", date_format, "tsls", 's', 0}, {"silt_parse_pattern", parse_pattern, "ssbs", 't', 0}, {"silt_parse_pattern_zoned", parse_pattern_zoned, "ssbl", 'z', 0},
-    {"silt_format_number", format_number, "*i", 's', 0}, {"silt_format_pattern", format_pattern, "*s", 's', 0}, {"silt_format_string", format_string, "s+", 's', CALL_NULLS},
+    {"silt_date_format", date_format, "tsls", 's', CALL_RAISES}, {"silt_parse_pattern", parse_pattern, "ssbs", 't', CALL_RAISES}, {"silt_parse_pattern_zoned", parse_pattern_zoned, "ssbl", 'z', CALL_RAISES},
+    {"silt_format_number", format_number, "*i", 's', 0}, {"silt_format_pattern", format_pattern, "*s", 's', 0}, {"silt_format_string", format_string, "s+", 's', CALL_NULLS | CALL_RAISES},
 };
 
 const call_group calls_format = {defs, ARRAY_LEN(defs)};

@@ -305,7 +305,7 @@ static void to_json(call *c, idx_t row) {
 
 static const call_def defs[] = {
     {"silt_json_path", json_path, "ss", 's', 0}, {"silt_json_field", json_field, "ss", 's', 0}, {"silt_json_array_length", json_array_length, "s", 'i', 0},
-    {"silt_json_keys", json_keys, "s", 'S', 0}, {"silt_check_json", check_json, "s", 's', 0}, {"silt_json_compact", json_compact, "s", 's', 0},
+    {"silt_json_keys", json_keys, "s", 'S', 0}, {"silt_check_json", check_json, "s", 's', CALL_RAISES}, {"silt_json_compact", json_compact, "s", 's', 0},
     {"silt_variant_text", variant_text, "s", 's', 0}, {"silt_to_json", to_json, "*l", 's', 0},
 };
 

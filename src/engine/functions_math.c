@@ -117,7 +117,10 @@ static void round_integer(call *c, idx_t row) {
     else if (str_eqz(mode, "even")) q += mag > unit - mag || (mag == unit - mag && q % 2 != 0) ? s : 0;
     else if (str_eqz(mode, "ceil")) q += rest > 0;
     else q -= rest < 0;
-    ret_i64(c, row, (int64_t)((uint64_t)q * (uint64_t)unit));
+    int bits = call_i32(c, 3, row);
+    int64_t limit = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+    if (__builtin_mul_overflow(q, unit, &v) || v > limit || v < -limit - 1) call_raise(c, "ARITHMETIC_OVERFLOW", "22003", "Overflow in rounding. Use try_cast to a wider type first.");
+    else ret_i64(c, row, v);
 }
 
 static void whole(call *c, idx_t row, double v) {
@@ -261,10 +264,10 @@ static const call_def defs[] = {
     {"silt_cot", cot, "d", 'd', 0}, {"silt_sec", sec, "d", 'd', 0}, {"silt_csc", csc, "d", 'd', 0}, {"silt_degrees", degrees, "d", 'd', 0}, {"silt_radians", radians, "d", 'd', 0},
     {"silt_atan2", atan2_of, "dd", 'd', 0}, {"silt_hypot", hypot_of, "dd", 'd', 0}, {"silt_pow", pow_of, "dd", 'd', 0}, {"silt_sign", sign, "d", 'd', 0},
     {"silt_ln", ln, "d", 'd', 0}, {"silt_log10", log10_of, "d", 'd', 0}, {"silt_log2", log2_of, "d", 'd', 0}, {"silt_log1p", log1p_of, "d", 'd', 0}, {"silt_log", log_base, "dd", 'd', 0},
-    {"silt_round", round_double, "dis", 'd', 0}, {"silt_integer_round", round_integer, "lis", 'l', 0}, {"silt_ceil_long", ceil_long, "d", 'l', 0}, {"silt_floor_long", floor_long, "d", 'l', 0},
+    {"silt_round", round_double, "dis", 'd', 0}, {"silt_integer_round", round_integer, "lisi", 'l', CALL_RAISES}, {"silt_ceil_long", ceil_long, "d", 'l', 0}, {"silt_floor_long", floor_long, "d", 'l', 0},
     {"silt_shift_left", shift_left, "lii", 'l', 0}, {"silt_shift_right", shift_right, "lii", 'l', 0}, {"silt_shift_right_unsigned", shift_right_unsigned, "lii", 'l', 0},
-    {"silt_bit_count", bit_count, "l", 'i', 0}, {"silt_bit_get", bit_get, "li", 'y', 0}, {"silt_bin", bin, "l", 's', 0}, {"silt_hex", hex, "l", 's', 0}, {"silt_unhex", unhex, "s", 'B', 0},
-    {"silt_conv", conv, "sii", 's', 0}, {"silt_factorial", factorial, "i", 'l', 0}, {"silt_width_bucket", width_bucket, "dddl", 'l', 0}, {"silt_sequence_step", sequence_step, "lll", 'l', 0},
+    {"silt_bit_count", bit_count, "l", 'i', 0}, {"silt_bit_get", bit_get, "li", 'y', CALL_RAISES}, {"silt_bin", bin, "l", 's', 0}, {"silt_hex", hex, "l", 's', 0}, {"silt_unhex", unhex, "s", 'B', 0},
+    {"silt_conv", conv, "sii", 's', CALL_RAISES}, {"silt_factorial", factorial, "i", 'l', 0}, {"silt_width_bucket", width_bucket, "dddl", 'l', 0}, {"silt_sequence_step", sequence_step, "lll", 'l', CALL_RAISES},
     {"silt_randn", randn, "", 'd', CALL_VOLATILE},
 };
 

@@ -123,21 +123,18 @@ static void chr(call *c, idx_t row) {
 
 /* ---- case ---- */
 
-/* What DuckDB's upper leaves: ß has no single capital. */
+/* upper(s) by DuckDB but for ß, whose capital form is two letters. */
 static void upper(call *c, idx_t row) {
-    str s = call_str(c, 0, row);
-    size_t found = str_find(s, STR("ß"));
-    if (found == SIZE_MAX) {
-        ret_str(c, row, s);
+    str s = call_str(c, 0, row), up = call_str(c, 1, row);
+    if (str_find(s, STR("ß")) == SIZE_MAX) {
+        ret_str(c, row, up);
         return;
     }
-    while (found != SIZE_MAX) {
-        buf_append(&c->text, str_slice(s, 0, found));
-        buf_append_z(&c->text, "SS");
-        s = str_slice(s, found + 2, s.len);
-        found = str_find(s, STR("ß"));
+    for (size_t a = 0, b = 0; a < s.len;) {
+        uint32_t cp = str_next_codepoint(s, &a), u = b < up.len ? str_next_codepoint(up, &b) : cp;
+        if (cp == 0xDF) buf_append_z(&c->text, "SS");
+        else put_codepoint(&c->text, u);
     }
-    buf_append(&c->text, s);
     ret_text(c, row);
 }
 
@@ -575,11 +572,11 @@ static void is_utf8(call *c, idx_t row) { ret_bool(c, row, str_is_utf8(call_str(
 static const call_def defs[] = {
     {"silt_substring", substring, "sii", 's', 0}, {"silt_subbinary", subbinary, "Bii", 'B', 0}, {"silt_right", right, "si", 's', 0}, {"silt_lpad", lpad, "sis", 's', 0},
     {"silt_rpad", rpad, "sis", 's', 0}, {"silt_reverse", reverse, "s", 's', 0}, {"silt_repeat", repeat, "si", 's', 0}, {"silt_ascii", ascii, "s", 'i', 0}, {"silt_chr", chr, "l", 's', 0},
-    {"silt_upper", upper, "s", 's', 0}, {"silt_lower", lower, "ss", 's', 0}, {"silt_initcap", initcap, "s", 's', 0}, {"silt_locate", locate, "ssi", 'i', 0},
+    {"silt_upper", upper, "ss", 's', 0}, {"silt_lower", lower, "ss", 's', 0}, {"silt_initcap", initcap, "s", 's', 0}, {"silt_locate", locate, "ssi", 'i', 0},
     {"silt_replace", replace, "sss", 's', 0}, {"silt_translate", translate, "sss", 's', 0}, {"silt_overlay", overlay, "ssii", 's', 0}, {"silt_find_in_set", find_in_set, "ss", 'i', 0},
-    {"silt_split_part", split_part, "ssi", 's', 0}, {"silt_substring_index", substring_index, "ssi", 's', 0}, {"silt_starts", starts, "BB", 'b', 0}, {"silt_ends", ends, "BB", 'b', 0},
-    {"silt_like", like, "sssb", 'b', 0}, {"silt_re2_replacement", re2_replacement, "s", 's', 0}, {"silt_split", split, "sSi", 'S', 0}, {"silt_join", join, "Ss", 's', 0},
-    {"silt_levenshtein", levenshtein, "ssi", 'i', 0}, {"silt_soundex", soundex, "s", 's', 0}, {"silt_luhn", luhn, "s", 'b', 0}, {"silt_elt_index", elt_index, "ll", 'l', 0},
+    {"silt_split_part", split_part, "ssi", 's', CALL_RAISES}, {"silt_substring_index", substring_index, "ssi", 's', 0}, {"silt_starts", starts, "BB", 'b', 0}, {"silt_ends", ends, "BB", 'b', 0},
+    {"silt_like", like, "sssb", 'b', CALL_RAISES}, {"silt_re2_replacement", re2_replacement, "s", 's', 0}, {"silt_split", split, "sSi", 'S', 0}, {"silt_join", join, "Ss", 's', 0},
+    {"silt_levenshtein", levenshtein, "ssi", 'i', 0}, {"silt_soundex", soundex, "s", 's', 0}, {"silt_luhn", luhn, "s", 'b', 0}, {"silt_elt_index", elt_index, "ll", 'l', CALL_RAISES},
     {"silt_mask", mask, "sssss", 's', CALL_NULLS}, {"silt_quote", quote, "s", 's', 0}, {"silt_is_utf8", is_utf8, "s", 'b', 0},
 };
 

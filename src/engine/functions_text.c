@@ -100,6 +100,14 @@ static void interval_abs(call *c, idx_t row) {
     ret_interval(c, row, (duckdb_interval){v.months < 0 ? -v.months : v.months, 0, us < 0 ? -us : us});
 }
 
+static void decimal_text(call *c, idx_t row) {
+    int128 v;
+    int scale;
+    (void)call_exact(c, 0, row, &v, &scale);
+    decimal_write(&c->text, v, scale);
+    ret_text(c, row);
+}
+
 /* ---- nested values ---- */
 
 static void write_value(buf *out, const nested *n, idx_t row, int64_t offset);
@@ -157,6 +165,7 @@ static const call_def defs[] = {
     {"silt_double_text", double_text, "d", 's', 0},     {"silt_float_text", float_text, "f", 's', 0},         {"silt_date_text", date_text, "D", 's', 0},
     {"silt_timestamp_text", timestamp_text, "t", 's', 0}, {"silt_binary_text", binary_text, "B", 's', 0}, {"silt_interval_text", interval_text, "vs", 's', 0},
     {"silt_interval_abs", interval_abs, "v", 'v', 0},   {"silt_text", any_text, "*l", 's', 0},
+    {"silt_decimal_text", decimal_text, "*", 's', 0},
 };
 
 const call_group calls_text = {defs, ARRAY_LEN(defs)};

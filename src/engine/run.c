@@ -3,6 +3,7 @@
  *
  * A failure is told in this order: what Silt's own code met while DuckDB called it (an Arrow stream), a data file that is not there, DuckDB's own words.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/log_answer.h"
@@ -36,8 +37,80 @@ void running_query_dispose(running_query *r) {
     r->arena = NULL;
 }
 
+/* ---- variants inside other types: the printer gives those of the top level as JSON text, here the rest follows ---- */
+
+static bool holds_variant(const data_type *type) {
+    if (type->id == TYPE_VARIANT) return true;
+    if (type->element && holds_variant(type->element)) return true;
+    if (type->key && holds_variant(type->key)) return true;
+    for (size_t i = 0; i < type->n_fields; i++)
+        if (holds_variant(type->fields[i].type)) return true;
+    return false;
+}
+
+static void write_as_text(buf *out, str value_text, const data_type *type, int depth);
+
+static void write_struct_as_text(buf *out, str value_text, const data_type *type, int depth) {
+    buf part;
+    buf_init(&part, BUF_MAX_DEFAULT);
+    buf_printf(out, "CASE WHEN %.*s IS NOT NULL THEN struct_pack(", STR_ARG(value_text));
+    for (size_t i = 0; i < type->n_fields; i++) {
+        buf_clear(&part);
+        buf_printf(&part, "struct_extract_at(%.*s, %zu)", STR_ARG(value_text), i + 1);
+        if (i) buf_append_z(out, ", ");
+        engine_write_name(out, type->fields[i].name);
+        buf_append_z(out, " := ");
+        write_as_text(out, buf_str(&part), type->fields[i].type, depth);
+    }
+    buf_append_z(out, ") END");
+    if (!buf_ok(&part)) out->failed = true;
+    buf_dispose(&part);
+}
+
+static void write_as_text(buf *out, str value_text, const data_type *type, int depth) {
+    char element[24], part[40];
+    snprintf(element, sizeof element, "silt_v%d", depth);
+    if (!holds_variant(type)) buf_append(out, value_text);
+    else if (type->id == TYPE_VARIANT) buf_printf(out, "CASE WHEN %.*s IS NOT NULL THEN CAST(CAST(%.*s AS JSON) AS VARCHAR) END", STR_ARG(value_text), STR_ARG(value_text));
+    else if (type->id == TYPE_STRUCT) write_struct_as_text(out, value_text, type, depth);
+    else if (type->id == TYPE_ARRAY) {
+        buf_printf(out, "list_transform(%.*s, lambda %s: ", STR_ARG(value_text), element);
+        write_as_text(out, str_of(element), type->element, depth + 1);
+        buf_append_char(out, ')');
+    } else {
+        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := %s.key, v := ", STR_ARG(value_text), element, element);
+        snprintf(part, sizeof part, "%s.value", element);
+        write_as_text(out, str_of(part), type->element, depth + 1);
+        buf_append_z(out, ")))");
+    }
+}
+
+static silt_status wrap_nested_variants(running_query *r, silt_error *err) {
+    const query *q = r->query;
+    bool any = false;
+    for (size_t i = 0; i < q->n_columns; i++) any |= q->column_types[i]->id != TYPE_VARIANT && holds_variant(q->column_types[i]);
+    if (!any) return SILT_OK;
+    str inner = arena_str(r->arena, buf_str(&r->sql));
+    if (!inner.ptr) return error_no_memory(err);
+    buf_clear(&r->sql);
+    buf_append_z(&r->sql, "SELECT ");
+    for (size_t i = 0; i < q->n_columns; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "c%zu", i);
+        if (i) buf_append_z(&r->sql, ", ");
+        if (q->column_types[i]->id == TYPE_VARIANT) buf_append_z(&r->sql, name);
+        else write_as_text(&r->sql, str_of(name), q->column_types[i], 0);
+        buf_printf(&r->sql, " AS c%zu", i);
+    }
+    buf_append_z(&r->sql, " FROM (");
+    buf_append(&r->sql, inner);
+    buf_append_char(&r->sql, ')');
+    return SILT_OK;
+}
+
 silt_status running_query_print(running_query *r, bool for_output, silt_error *err) {
     TRY(query_print_duckdb(r->query, r->env, &r->scans.printer, for_output, &r->sql, err));
+    if (for_output) TRY(wrap_nested_variants(r, err));
     return buf_cstr(&r->sql) ? SILT_OK : error_no_memory(err);
 }
 

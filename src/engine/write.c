@@ -86,7 +86,8 @@ static silt_status name_file(writer *w, const value *partition, str *out_relativ
     buf path;
     buf_init(&path, BUF_MAX_DEFAULT);
     partition_write_folder(&path, w->spec, partition, w->arena);
-    buf_printf(&path, "part-%05zu-%s-c000%s", w->n_open, uuid, w->format.suffix);
+    char before_counter = w->spec->n_partition_columns > 0 ? '.' : '-'; /* Spark's two committers differ here */
+    buf_printf(&path, "part-%05zu-%s%cc000%s", w->n_open, uuid, before_counter, w->format.suffix);
     *out_relative = buf_ok(&path) ? arena_str(w->arena, buf_str(&path)) : STR_NULL;
     buf_dispose(&path);
     return out_relative->ptr ? SILT_OK : error_no_memory(err);

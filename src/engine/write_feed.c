@@ -358,6 +358,8 @@ static silt_status take_rows(write_feed *f, feed_local *l, duckdb_data_chunk *ou
     TRY(fill_chunk(f, err));
     if (f->at_end) return SILT_OK;
     size_t end = partition_end(f);
+    int64_t most = f->spec->max_records_per_file - f->rows;
+    if (f->spec->max_records_per_file > 0 && (int64_t)(end - f->at) > most) end = f->at + (size_t)most;
     if (end == f->at) {
         f->file_full = true;
         return SILT_OK;
@@ -371,7 +373,7 @@ static silt_status take_rows(write_feed *f, feed_local *l, duckdb_data_chunk *ou
     f->memory_bytes += chunk_bytes(f, f->chunk, f->at, end);
     l->turn_rows -= (int64_t)(end - f->at);
     f->at = end;
-    if (end < f->n) f->file_full = true; /* the next row is of another partition */
+    if (end < f->n) f->file_full = true; /* the next row is of another partition, or one too many */
     if (limit > 0 && f->rows >= limit) f->file_full = true;
     if (is_large_enough(f)) f->file_full = true;
     *out_owned = f->at == f->n && f->chunk != f->first;

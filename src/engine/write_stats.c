@@ -76,7 +76,7 @@ static bool make_node(chooser *c, stats_node *node, const field *f) {
     if (f->type->id == TYPE_STRUCT && c->depth < ARRAY_LEN(c->path)) return make_children(c, node, f->type);
     node->counted = take_leaf(c);
     node->bounded = node->counted && type_has_bounds(f->type->id);
-    stats_leaf_init(&node->leaf, f->type);
+    stats_leaf_init(&node->leaf, f->type, c->spec->string_prefix_length > 0 ? (size_t)c->spec->string_prefix_length : 32);
     return true;
 }
 

@@ -11,7 +11,8 @@
 
 #include "table/stats.h"
 
-#define KEPT_BYTES 512 /* stats_string_max looks at no more than 64 UTF-16 units and one character */
+/* What stats_string_max_of looks at: twice the prefix in UTF-16 units and one character, of up to four bytes each. */
+static size_t kept_bytes(const stats_leaf *l) { return 8 * l->prefix + 16; }
 
 bool row_mask_combine(row_mask *out, const row_mask *parent, duckdb_vector vector, size_t from, size_t to) {
     const uint64_t *own = duckdb_vector_get_validity(vector), *above = parent ? parent->words : NULL;
@@ -25,8 +26,9 @@ bool row_mask_combine(row_mask *out, const row_mask *parent, duckdb_vector vecto
 
 static inline bool is_set(const uint64_t *words, size_t i) { return !words || (words[i >> 6] >> (i & 63) & 1); }
 
-void stats_leaf_init(stats_leaf *l, const data_type *type) {
+void stats_leaf_init(stats_leaf *l, const data_type *type, size_t prefix) {
     l->type = type;
+    l->prefix = prefix;
     stats_leaf_reset(l);
 }
 
@@ -119,8 +121,8 @@ ADD_FLOATS(add_f64, double)
 
 /* ---- strings ---- */
 
-static bool keep_text(kept_text *k, str s, uint32_t head) {
-    size_t len = s.len < KEPT_BYTES ? s.len : KEPT_BYTES;
+static bool keep_text(const stats_leaf *l, kept_text *k, str s, uint32_t head) {
+    size_t len = s.len < kept_bytes(l) ? s.len : kept_bytes(l);
     if (len > k->capacity) {
         char *grown = realloc(k->bytes, len * 2);
         if (!grown) return false;
@@ -144,7 +146,7 @@ static inline uint32_t head_of(const duckdb_string_t *s) {
 static bool first_text(stats_leaf *l, duckdb_string_t *s) {
     str text = {duckdb_string_t_data(s), duckdb_string_t_length(*s)};
     l->has_value = true;
-    return keep_text(&l->text_low, text, head_of(s)) && keep_text(&l->text_high, text, head_of(s));
+    return keep_text(l, &l->text_low, text, head_of(s)) && keep_text(l, &l->text_high, text, head_of(s));
 }
 
 static bool add_texts(stats_leaf *l, const void *data, const uint64_t *words, size_t from, size_t to) {
@@ -158,8 +160,8 @@ static bool add_texts(stats_leaf *l, const void *data, const uint64_t *words, si
         uint32_t head = head_of(&v[i]);
         if (head > l->text_low.head && head < l->text_high.head) continue;
         str text = {duckdb_string_t_data(&v[i]), duckdb_string_t_length(v[i])};
-        if (head <= l->text_low.head && str_cmp(text, kept_str(&l->text_low)) < 0 && !keep_text(&l->text_low, text, head)) return false;
-        if (head >= l->text_high.head && str_cmp(text, kept_str(&l->text_high)) > 0 && !keep_text(&l->text_high, text, head)) return false;
+        if (head <= l->text_low.head && str_cmp(text, kept_str(&l->text_low)) < 0 && !keep_text(l, &l->text_low, text, head)) return false;
+        if (head >= l->text_high.head && str_cmp(text, kept_str(&l->text_high)) > 0 && !keep_text(l, &l->text_high, text, head)) return false;
     }
     return true;
 }
@@ -214,10 +216,10 @@ bool stats_leaf_merge(stats_leaf *into, const stats_leaf *other) {
     if (into->type->id == TYPE_STRING) {
         bool first = !into->has_value;
         into->has_value = true;
-        if ((first || str_cmp(kept_str(&other->text_low), kept_str(&into->text_low)) < 0) && !keep_text(&into->text_low, kept_str(&other->text_low), other->text_low.head))
+        if ((first || str_cmp(kept_str(&other->text_low), kept_str(&into->text_low)) < 0) && !keep_text(into, &into->text_low, kept_str(&other->text_low), other->text_low.head))
             return false;
         return (!first && str_cmp(kept_str(&other->text_high), kept_str(&into->text_high)) <= 0) ||
-               keep_text(&into->text_high, kept_str(&other->text_high), other->text_high.head);
+               keep_text(into, &into->text_high, kept_str(&other->text_high), other->text_high.head);
     }
     if (into->type->id == TYPE_FLOAT || into->type->id == TYPE_DOUBLE) {
         if (other->has_number && (!into->has_number || other->float_low < into->float_low)) into->float_low = other->float_low;
@@ -235,12 +237,12 @@ bool stats_leaf_merge(stats_leaf *into, const stats_leaf *other) {
 
 static bool write_text(const stats_leaf *l, bool is_max, buf *out) {
     if (!is_max) {
-        json_write_str(out, stats_string_min(kept_str(&l->text_low)));
+        json_write_str(out, stats_string_min_of(kept_str(&l->text_low), l->prefix));
         return true;
     }
     buf cut;
-    buf_init(&cut, 4 * KEPT_BYTES);
-    bool known = stats_string_max(&cut, kept_str(&l->text_high));
+    buf_init(&cut, BUF_MAX_DEFAULT);
+    bool known = stats_string_max_of(&cut, kept_str(&l->text_high), l->prefix);
     if (known) json_write_str(out, buf_str(&cut));
     if (!buf_ok(&cut)) out->failed = true;
     buf_dispose(&cut);

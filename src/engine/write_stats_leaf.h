@@ -22,6 +22,7 @@ typedef struct kept_text {
 
 typedef struct stats_leaf {
     const data_type *type;
+    size_t prefix;            /**< of strings, in characters */
     int64_t nulls;
     bool has_value;
     int128 low, high;         /**< integers, dates, timestamps, decimals */
@@ -30,7 +31,7 @@ typedef struct stats_leaf {
     kept_text text_low, text_high;
 } stats_leaf;
 
-void stats_leaf_init(stats_leaf *l, const data_type *type);
+void stats_leaf_init(stats_leaf *l, const data_type *type, size_t prefix);
 void stats_leaf_dispose(stats_leaf *l);
 void stats_leaf_reset(stats_leaf *l);
 bool stats_leaf_add(stats_leaf *l, duckdb_vector vector, const row_mask *mask, size_t from, size_t to, bool bounded);

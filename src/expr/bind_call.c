@@ -400,6 +400,7 @@ silt_status bind_call(binder *b, scope *s, expr *e) {
     s->in_aggregate = kept_aggregate;
     if (st != SILT_OK) return st;
     if (e->over) TRY(bind_window(b, s, e->over));
+    if (e->over && row->kind == FUNCTION_WINDOW && e->over->n_order_by == 0) return err_WINDOW_NOT_ORDERED(b->err, bind_text(b, e));
     scope *kept = b->current;
     b->current = s;
     TRY(bind_row_overloads(b, e, row));

@@ -5,7 +5,7 @@ static silt_status cast_refused(binder *b, const expr *e, const data_type *from,
     str text = bind_text(b, e), f = type_sql(from, b->a), t = type_sql(to, b->a);
     bool number_to_date = type_is_numeric(from) && (to->id == TYPE_DATE || to->id == TYPE_TIMESTAMP_NTZ);
     bool date_to_number = (from->id == TYPE_DATE || from->id == TYPE_TIMESTAMP_NTZ) && type_is_numeric(to);
-    bool conf = (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) || (from->id == TYPE_TIMESTAMP && to->id == TYPE_BOOLEAN);
+    bool conf = (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) || (from->id == TYPE_TIMESTAMP && to->id == TYPE_BOOLEAN) || (type_is_integral(from) && to->id == TYPE_BINARY);
     if (number_to_date || date_to_number) return err_DATATYPE_MISMATCH_CAST_FUNC(b->err, text, f, t);
     if (conf) return err_DATATYPE_MISMATCH_CAST_CONF(b->err, text, f, t);
     return err_DATATYPE_MISMATCH_CAST(b->err, text, f, t);
@@ -17,11 +17,6 @@ silt_status bind_cast(binder *b, expr *e) {
     if (!coerce_explicit_ok(from, to)) return cast_refused(b, e, from, e->cast_type);
     e->type = to;
     e->nullable = e->args[0]->nullable || e->is_try;
-    value v;
-    bool literal = e->args[0]->kind == EXPR_LITERAL && !e->is_try;
-    if (literal && fold_simple(e, b->env, b->a, &v) && v.type) {
-        e->nullable = v.is_null;
-    }
     return SILT_OK;
 }
 

@@ -56,6 +56,12 @@ silt_status bind_cast_slot(binder *b, expr **slot, const data_type *to) {
         *slot = lit;
         return SILT_OK;
     }
+    bool constructor = e->kind == EXPR_CALL && to->id == TYPE_ARRAY && e->function && str_eqz(str_of(e->function->name), "array");
+    if (constructor) { /* array(1, 2) of another element type: constants stay constants */
+        for (size_t i = 0; i < e->n_args; i++) TRY(bind_cast_slot(b, &e->args[i], to->element));
+        BIND_NEW(e->type, type_array(b->a, to->element, e->type->contains_null));
+        return SILT_OK;
+    }
     BIND_NEW(cast, expr_new(b->a, EXPR_CAST, e->span));
     BIND_NEW(cast->args, ARENA_ARRAY(b->a, 1, expr *));
     cast->args[0] = e;
@@ -138,8 +144,9 @@ static silt_status bind_case(binder *b, scope *s, expr *e) {
     BIND_NEW(values, ARENA_ARRAY(b->a, n, expr *));
     for (size_t i = 0; i < pairs; i++) {
         expr *when = e->args[2 * i];
-        if (when->type->id == TYPE_VOID || when->type->id == TYPE_STRING) TRY(bind_cast_slot(b, &e->args[2 * i], &type_boolean));
-        else if (when->type->id != TYPE_BOOLEAN) return bind_coerce_slot(b, &e->args[2 * i], &type_boolean, e, 2 * i);
+        if (when->type->id == TYPE_STRING) TRY(bind_cast_slot(b, &e->args[2 * i], &type_boolean));
+        else if (when->type->id != TYPE_BOOLEAN)
+            return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "a condition requires the \"BOOLEAN\" type, however it has the type \"%.*s\"", STR_ARG(type_sql(when->type, b->a))));
         values[i] = e->args[2 * i + 1];
     }
     if (e->has_else) values[pairs] = e->args[e->n_args - 1];
@@ -167,7 +174,7 @@ static silt_status bind_field(binder *b, scope *s, expr *e) {
     TRY(bind_expr(b, s, e->args[0]));
     expr *base = e->args[0];
     const data_type *t = base->type;
-    int at;
+    int at = -1;
     if (t->id == TYPE_STRUCT) {
         TRY(field_of_struct(b, e, t, &at));
         e->field_index = at;

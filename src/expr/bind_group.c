@@ -91,6 +91,11 @@ static silt_status check_one(binder *b, const query *q, const expr *e) {
     return err_MISSING_AGGREGATION(b->err, bind_text(b, loose));
 }
 
+silt_status bind_check_ungrouped(binder *b, query *q) {
+    for (size_t i = 0; i < q->n_projections; i++) TRY(check_one(b, q, q->projections[i]));
+    return SILT_OK;
+}
+
 silt_status bind_check_aggregation(binder *b, query *q) {
     q->has_aggregates = q->group != GROUP_NONE;
     for (size_t i = 0; i < q->n_projections; i++) q->has_aggregates |= q->projections[i]->is_aggregate;

@@ -203,12 +203,7 @@ static silt_status bind_arithmetic(binder *b, scope *s, expr *e) {
     TRY(bind_time_arithmetic(b, s, e, &done));
     if (done) return SILT_OK;
     const data_type *x = e->args[0]->type, *y = e->args[1]->type;
-    if (x->id == TYPE_STRING && y->id == TYPE_STRING) { /* ANSI mode: both become double (div: long) */
-        const data_type *to = is(e, "div") ? &type_long : &type_double;
-        TRY(bind_cast_slot(b, &e->args[0], to));
-        TRY(bind_cast_slot(b, &e->args[1], to));
-    }
-    x = e->args[0]->type, y = e->args[1]->type;
+    if (x->id == TYPE_STRING && y->id == TYPE_STRING) return wrong_type(b, e, "(\"NUMERIC\" or \"INTERVAL\")");
     bool numeric_x = type_is_numeric(x) || x->id == TYPE_VOID || x->id == TYPE_STRING, numeric_y = type_is_numeric(y) || y->id == TYPE_VOID || y->id == TYPE_STRING;
     if (!numeric_x || !numeric_y) return type_equal(x, y) ? wrong_type(b, e, "(\"NUMERIC\" or \"INTERVAL\")") : diff_types(b, e);
     bool division = is(e, "/");

@@ -97,9 +97,6 @@ static silt_status bind_select_list(binder *b, scope *s, query *q) {
     select_list list = {0};
     expr **items = q->projections;
     size_t n = q->n_projections;
-    size_t generators = 0;
-    for (size_t i = 0; i < n; i++) generators += bind_is_generator(items[i]->kind == EXPR_NAMED ? items[i]->args[0] : items[i]);
-    if (generators > 1) return err_UNSUPPORTED_GENERATOR_MULTI(b->err, (int64_t)generators);
     s->where = CLAUSE_SELECT;
     s->q = q;
     for (size_t i = 0; i < n; i++) TRY(select_item(b, s, q, &list, items[i]));
@@ -198,6 +195,7 @@ static silt_status bind_select(binder *b, query *q, scope *outer) {
     TRY(bind_group_by(b, &s, q));
     s.aliases_first = true;
     s.where = CLAUSE_HAVING;
+    if (q->having && q->group == GROUP_NONE) TRY(bind_check_ungrouped(b, q));
     if (q->having) TRY(bind_condition(b, &s, &q->having, "HAVING"));
     s.where = CLAUSE_QUALIFY;
     if (q->qualify) TRY(bind_condition(b, &s, &q->qualify, "QUALIFY"));

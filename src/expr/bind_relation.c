@@ -11,6 +11,7 @@ static silt_status apply_column_aliases(binder *b, relation *r) {
     if (r->n_column_aliases == 0) return SILT_OK;
     size_t visible = 0;
     for (size_t i = 0; i < r->n_columns; i++) visible += !r->columns[i].hidden;
+    if (r->n_column_aliases != visible && r->kind == REL_VALUES) return err_INVALID_INLINE_TABLE_COLUMNS(b->err, (int64_t)r->n_column_aliases, 1, (int64_t)visible);
     if (r->n_column_aliases != visible) return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)r->n_column_aliases, (int64_t)visible);
     for (size_t i = 0; i < visible; i++) r->columns[i].name = r->column_aliases[i];
     return SILT_OK;
@@ -291,6 +292,19 @@ static silt_status bind_join(binder *b, relation *r, scope *s) {
 
 /* ---- the scope's columns ---- */
 
+/* catalog, database, table: a column may be qualified by as much of them as the query likes, whatever FROM wrote. */
+static silt_status full_qualifier(binder *b, const relation *r, const str **out, size_t *out_n) {
+    name_parts name = r->name;
+    str *parts;
+    BIND_NEW(parts, ARENA_ARRAY(b->a, 3, str));
+    parts[0] = b->env->current_catalog.len ? b->env->current_catalog : STR("spark_catalog");
+    parts[1] = name.count > 1 ? name.parts[name.count - 2] : b->env->current_database.len ? b->env->current_database : STR("default");
+    parts[2] = name.parts[name.count - 1];
+    *out = parts;
+    *out_n = 3;
+    return SILT_OK;
+}
+
 silt_status scope_add_relation(binder *b, scope *s, relation *r) {
     if (r->kind == REL_JOIN) {
         TRY(scope_add_relation(b, s, r->left));
@@ -305,6 +319,8 @@ silt_status scope_add_relation(binder *b, scope *s, relation *r) {
         *alias = r->alias;
         qualifier = alias;
         n_qualifier = 1;
+    } else if (r->kind == REL_TABLE && r->source && r->name.count) {
+        TRY(full_qualifier(b, r, &qualifier, &n_qualifier));
     } else if (r->name.count) {
         qualifier = r->name.parts;
         n_qualifier = r->name.count;

@@ -136,7 +136,7 @@ bool coerce_explicit_ok(const data_type *from, const data_type *to) {
     if (to->id == TYPE_VARIANT) return from->id != TYPE_INTERVAL;
     if (type_is_nested(from) || type_is_nested(to)) return nested_ok(from, to, coerce_explicit_ok);
     switch (to->id) {
-        case TYPE_BINARY: return from->id == TYPE_STRING || type_is_integral(from);
+        case TYPE_BINARY: return from->id == TYPE_STRING; /* ANSI mode: not from integers */
         case TYPE_BOOLEAN: return from->id == TYPE_STRING || type_is_numeric(from);
         case TYPE_DATE:
         case TYPE_TIMESTAMP_NTZ: return from->id == TYPE_STRING || is_datetime(from);

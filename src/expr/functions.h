@@ -11,7 +11,7 @@
  *   =word          like word, but the row matches only when the argument already has that type (overloads)
  * Result: a type word; arg1…arg9 the argument's type; same; elem, key, val of the first array or map; array(x), map(x,y) of such words; `custom`: the row's bind says.
  *
- * DuckDB text: $1…$9 arguments, $* all, $2* from the second on, $L1 the argument as a local TIMESTAMP (session zone), $Z the session zone as a string literal,
+ * DuckDB text: $1…$9 arguments, $G1 the argument behind the guard (lists that go into a lambda), $* all, $2* from the second on, $L1 the argument as a local TIMESTAMP (session zone), $Z the session zone as a string literal,
  * $T the result type, $T1 the type of an argument, $$ a dollar.
  */
 #ifndef EXPR_FUNCTIONS_H

@@ -222,7 +222,7 @@ static const function_row rows[] = {
     AGG("stddev_pop", NULL, "double -> double", FN_DISTINCT, "stddev_pop($D$1)$F", "Population standard deviation"),
     AGG("variance", "var_samp", "double -> double", FN_DISTINCT, "var_samp($D$1)$F", "Sample variance"),
     AGG("var_pop", NULL, "double -> double", FN_DISTINCT, "var_pop($D$1)$F", "Population variance"),
-    AGG("skewness", NULL, "double -> double", FN_DISTINCT, "silt_skewness_of(list($D$1) FILTER (WHERE $1 IS NOT NULL))", "Skewness"),
+    AGG("skewness", NULL, "double -> double", FN_DISTINCT, "CASE count($D$1)$F WHEN 0 THEN NULL WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN 0 ELSE skewness($D$1)$F * (count($D$1)$F - 2) / sqrt(CAST(count($D$1)$F AS DOUBLE) * (count($D$1)$F - 1)) END", "Skewness"),
     AGG("kurtosis", NULL, "double -> double", FN_DISTINCT, "kurtosis_pop($D$1)$F", "Excess kurtosis"),
     AGG("corr", NULL, "double, double -> double", FN_DISTINCT, "corr($1, $2)$F", "Pearson's correlation"),
     AGG("covar_pop", NULL, "double, double -> double", FN_DISTINCT, "covar_pop($1, $2)$F", "Population covariance"),

@@ -28,7 +28,7 @@ static silt_status bind_decode(binder *b, expr *e) {
 }
 
 static const function_row rows[] = {
-    MACRO("if", "iff", "any, any, any ->", "CASE WHEN :p1 THEN :p2 ELSE :p3 END", "Second argument where the first is true, else the third"),
+    MACRO("if", NULL, "any, any, any ->", "CASE WHEN :p1 AND true THEN :p2 ELSE :p3 END", "Second argument where the first is true, else the third"),
     {.name = "coalesce", .signature = "same* -> same", .sql = "coalesce($*)", .bind = bind_coalesce, .doc = "First argument that is not null"},
     MACRO("ifnull", "nvl", "any, any ->", "coalesce(:p1, :p2)", "First argument, or the second where it is null"),
     MACRO("nvl2", NULL, "any, any, any ->", "CASE WHEN :p1 IS NOT NULL THEN :p2 ELSE :p3 END", "Second argument where the first is not null, else the third"),

@@ -40,8 +40,8 @@ static silt_status print_shifted(printer *p, const expr *e, const char *text) {
 }
 
 static silt_status bind_date_trunc(binder *b, expr *e) {
-    if (e->args[1]->type->id == TYPE_DATE) TRY(bind_cast_slot(b, &e->args[1], &type_timestamp));
-    e->type = e->args[1]->type;
+    if (e->args[1]->type->id != TYPE_TIMESTAMP) TRY(bind_cast_slot(b, &e->args[1], &type_timestamp));
+    e->type = &type_timestamp;
     e->nullable = true;
     return SILT_OK;
 }
@@ -317,8 +317,17 @@ static bool unit_is_time(str unit) {
 }
 
 /* timestampadd(unit, n, t): the type of t, but a date with a unit below the day becomes a timestamp; dateadd(unit, …) of a date stays one. */
+static silt_status check_unit(binder *b, const expr *e) {
+    static const char *const units[] = {"year", "quarter", "month", "week", "day", "dayofyear", "hour", "minute", "second", "millisecond", "microsecond"};
+    const expr *unit = e->args[0];
+    if (unit->kind != EXPR_LITERAL || unit->literal.is_null) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`unit`");
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
+        if (str_eq_ascii_fold(unit->literal.as.bytes, str_of(units[i]))) return SILT_OK;
+    return err_INVALID_DATETIME_UNIT(b->err, e->function_name, unit->literal.as.bytes);
+}
+
 static silt_status bind_add_unit(binder *b, expr *e) {
-    if (e->args[0]->kind != EXPR_LITERAL) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`unit`");
+    TRY(check_unit(b, e));
     type_id t = e->args[2]->type->id;
     if (t == TYPE_DATE) TRY(bind_cast_slot(b, &e->args[2], &type_timestamp));
     e->type = e->args[2]->type;
@@ -336,7 +345,7 @@ static silt_status print_add_unit(printer *p, const expr *e) {
 }
 
 static silt_status bind_diff_unit(binder *b, expr *e) {
-    if (e->args[0]->kind != EXPR_LITERAL) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`unit`");
+    TRY(check_unit(b, e));
     for (size_t i = 1; i < 3; i++)
         if (e->args[i]->type->id == TYPE_DATE) TRY(bind_cast_slot(b, &e->args[i], &type_timestamp));
     e->type = &type_long;
@@ -426,8 +435,8 @@ static const function_row rows[] = {
     CUSTOM("to_utc_timestamp", NULL, "timestamp, string -> timestamp", 0, NULL, print_utc, "Local time of a zone shown as UTC"),
     SCALAR("convert_timezone", NULL, "string, string, ntz -> ntz", "timezone($2, timezone($1, $3))", "Local time of one zone in another"),
     SCALAR("convert_timezone", NULL, "string, ntz -> ntz", "timezone($1, timezone($Z, $2))", "Local time of the session in another zone"),
-    CUSTOM("timestampadd", NULL, "string, int, datetime -> custom", 0, bind_add_unit, print_add_unit, "Units later"),
-    {.name = "timestampdiff", .signature = "string, datetime, datetime -> custom", .flags = FN_RAISES, .sql = "silt_diff_unit($1, $L2, $L3)", .bind = bind_diff_unit,
+    CUSTOM("timestampadd", "dateadd date_add", "string, int, datetime -> custom", 0, bind_add_unit, print_add_unit, "Units later"),
+    {.name = "timestampdiff", .aliases = "datediff date_diff", .signature = "string, datetime, datetime -> custom", .flags = FN_RAISES, .sql = "silt_diff_unit($1, $L2, $L3)", .bind = bind_diff_unit,
      .doc = "Whole units from the second to the third"},
     CUSTOM("make_interval", "make_dt_interval make_ym_interval", "any* -> custom", 0, bind_make_interval, print_make_interval, "Interval of its fields"),
 };

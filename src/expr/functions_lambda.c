@@ -65,7 +65,11 @@ static silt_status print_exists(printer *p, const expr *e) {
     buf text, *kept = p->out;
     buf_init(&text, BUF_MAX_DEFAULT);
     p->out = &text;
-    buf_printf(&text, "list_transform(%.*s, ", STR_ARG(array));
+    buf_append_z(&text, "list_transform(");
+    print_guard_begin(p);
+    buf_append(&text, array);
+    print_guard_end(p);
+    buf_append_z(&text, ", ");
     silt_status st = print_expr(p, e->args[1]);
     buf_append_char(&text, ')');
     p->out = kept;
@@ -101,16 +105,22 @@ static silt_status bind_aggregate(binder *b, expr *e) {
 
 static silt_status print_aggregate(printer *p, const expr *e) {
     bool finish = e->n_args == 4;
-    if (finish) buf_append_z(p->out, "list_transform([");
+    if (finish) {
+        buf_append_z(p->out, "list_transform(");
+        print_guard_begin(p);
+        buf_append_char(p->out, '[');
+    }
     buf_append_z(p->out, "list_reduce(");
-    TRY(print_expr(p, e->args[0]));
+    TRY(print_guarded(p, e->args[0]));
     buf_append_z(p->out, ", ");
     TRY(print_expr(p, e->args[2]));
     buf_append_z(p->out, ", ");
     TRY(print_expr(p, e->args[1]));
     buf_append_char(p->out, ')');
     if (!finish) return SILT_OK;
-    buf_append_z(p->out, "], ");
+    buf_append_char(p->out, ']');
+    print_guard_end(p);
+    buf_append_z(p->out, ", ");
     TRY(print_expr(p, e->args[3]));
     buf_append_z(p->out, ")[1]");
     return SILT_OK;
@@ -147,7 +157,11 @@ static silt_status print_zip_with(printer *p, const expr *e) {
     str x, y, i = arena_printf(p->a, "l%u", p->next_name++);
     TRY(print_expr_text(p, e->args[0], &x));
     TRY(print_expr_text(p, e->args[1], &y));
-    buf_printf(p->out, "list_transform(range(1, 1 + greatest(len(%.*s), len(%.*s)) + 0 * len(%.*s) + 0 * len(%.*s)), lambda %.*s: ", STR_ARG(x), STR_ARG(y), STR_ARG(x), STR_ARG(y), STR_ARG(i));
+    buf_append_z(p->out, "list_transform(");
+    print_guard_begin(p);
+    buf_printf(p->out, "range(1, 1 + greatest(len(%.*s), len(%.*s)) + 0 * len(%.*s) + 0 * len(%.*s))", STR_ARG(x), STR_ARG(y), STR_ARG(x), STR_ARG(y));
+    print_guard_end(p);
+    buf_printf(p->out, ", lambda %.*s: ", STR_ARG(i));
     str texts[2] = {arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(x), STR_ARG(i)), arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(y), STR_ARG(i))};
     TRY(print_body(p, e->args[2], texts));
     buf_append_char(p->out, ')');
@@ -172,9 +186,13 @@ static silt_status print_map_lambda(printer *p, const expr *e) {
     bool filter = named(e, "map_filter"), keys = named(e, "transform_keys");
     str name = arena_printf(p->a, "l%u", p->next_name++);
     str texts[2] = {arena_printf(p->a, "%.*s.key", STR_ARG(name)), arena_printf(p->a, "%.*s.value", STR_ARG(name))};
-    buf_printf(p->out, "map_from_entries(list_%s(map_entries(", filter ? "filter" : "transform");
+    buf_printf(p->out, "map_from_entries(list_%s(", filter ? "filter" : "transform");
+    print_guard_begin(p);
+    buf_append_z(p->out, "map_entries(");
     TRY(print_expr(p, e->args[0]));
-    buf_printf(p->out, "), lambda %.*s: ", STR_ARG(name));
+    buf_append_char(p->out, ')');
+    print_guard_end(p);
+    buf_printf(p->out, ", lambda %.*s: ", STR_ARG(name));
     if (!filter) buf_printf(p->out, keys ? "{'key': " : "{'key': %.*s, 'value': ", STR_ARG(texts[0]));
     TRY(print_body(p, e->args[1], texts));
     if (!filter && keys) buf_printf(p->out, ", 'value': %.*s", STR_ARG(texts[1]));
@@ -196,16 +214,19 @@ static silt_status print_map_zip(printer *p, const expr *e) {
     TRY(print_expr_text(p, e->args[0], &x));
     TRY(print_expr_text(p, e->args[1], &y));
     str texts[3] = {k, arena_printf(p->a, "map_extract_value(%.*s, %.*s)", STR_ARG(x), STR_ARG(k)), arena_printf(p->a, "map_extract_value(%.*s, %.*s)", STR_ARG(y), STR_ARG(k))};
-    buf_printf(p->out, "map_from_entries(list_transform(list_concat(map_keys(%.*s), list_filter(map_keys(%.*s), lambda o: NOT map_contains(%.*s, o))), lambda %.*s: {'key': %.*s, 'value': ",
-               STR_ARG(x), STR_ARG(y), STR_ARG(x), STR_ARG(k), STR_ARG(k));
+    buf_append_z(p->out, "map_from_entries(list_transform(");
+    print_guard_begin(p);
+    buf_printf(p->out, "list_concat(map_keys(%.*s), list_filter(map_keys(%.*s), lambda o: NOT map_contains(%.*s, o)))", STR_ARG(x), STR_ARG(y), STR_ARG(x));
+    print_guard_end(p);
+    buf_printf(p->out, ", lambda %.*s: {'key': %.*s, 'value': ", STR_ARG(k), STR_ARG(k));
     TRY(print_body(p, e->args[2], texts));
     buf_append_z(p->out, "}))");
     return SILT_OK;
 }
 
 static const function_row rows[] = {
-    {.name = "transform", .signature = "array, lambda -> custom", .sql = "list_transform($1, $2)", .bind = bind_transform, .doc = "Every element through a lambda"},
-    {.name = "filter", .signature = "array, lambda -> custom", .sql = "list_filter($1, $2)", .bind = bind_transform, .doc = "Elements for which it is true"},
+    {.name = "transform", .signature = "array, lambda -> custom", .sql = "list_transform($G1, $2)", .bind = bind_transform, .doc = "Every element through a lambda"},
+    {.name = "filter", .signature = "array, lambda -> custom", .sql = "list_filter($G1, $2)", .bind = bind_transform, .doc = "Elements for which it is true"},
     CUSTOM("exists", "any_match", "array, lambda -> custom", FN_NULLABLE, bind_test, print_exists, "Is it true for one element"),
     CUSTOM("forall", "all_match", "array, lambda -> custom", FN_NULLABLE, bind_test, print_exists, "Is it true for all elements"),
     CUSTOM("aggregate", "reduce", "array, any, lambda, lambda? -> custom", FN_NULLABLE, bind_aggregate, print_aggregate, "Elements folded into one value"),

@@ -54,11 +54,13 @@ static silt_status print_round(printer *p, const expr *e) {
     }
     if (type_is_integral(e->args[0]->type)) {
         if (digits >= 0) return print_expr(p, e->args[0]);
+        print_guard_begin(p);
         buf_append_z(p->out, "CAST(silt_integer_round(CAST(");
         TRY(print_expr(p, e->args[0]));
-        buf_printf(p->out, " AS BIGINT), %d, '%s') AS ", digits, mode);
+        buf_printf(p->out, " AS BIGINT), %d, '%s', %d) AS ", digits, mode, e->type->id == TYPE_LONG ? 64 : e->type->id == TYPE_INT ? 32 : e->type->id == TYPE_SHORT ? 16 : 8);
         type_print_duckdb(p->out, e->type, false);
         buf_append_char(p->out, ')');
+        print_guard_end(p);
         return SILT_OK;
     }
     buf_append_z(p->out, t == TYPE_FLOAT ? "CAST(silt_round(CAST(" : "silt_round(");
@@ -129,7 +131,7 @@ static silt_status print_shift(printer *p, const expr *e) {
     return SILT_OK;
 }
 
-/* ---- try_ forms: the operator inside TRY, which catches what it raises ---- */
+/* ---- try_ forms ---- */
 
 static silt_status bind_try(binder *b, expr *e) {
     static const struct { const char *name, *op; } ops[] = {{"try_add", "+"}, {"try_subtract", "-"}, {"try_multiply", "*"}, {"try_divide", "/"}, {"try_mod", "%"}};
@@ -147,17 +149,33 @@ static silt_status bind_try(binder *b, expr *e) {
     return SILT_OK;
 }
 
+/* The operands raise as they do elsewhere; only the operator itself gives NULL. */
 static silt_status print_try(printer *p, const expr *e) {
-    bool kept = p->unguarded;
-    p->unguarded = true; /* TRY takes no volatile function, and nothing leaves it */
-    buf_append_z(p->out, "TRY(");
-    TRY(print_expr(p, e->args[0]));
-    buf_append_char(p->out, ')');
-    p->unguarded = kept;
+    const expr *op = e->args[0];
+    const char sign = op->function_name.ptr[0];
+    bool by = sign == '/' || sign == '%', numbers = op->n_args == 2 && type_is_numeric(op->args[0]->type) && type_is_numeric(op->args[1]->type);
+    if (!numbers) return print_expr(p, op);
+    if (op->args[0]->type->id == TYPE_DECIMAL) {
+        print_decimal_begin(p, op->type, true);
+        buf_printf(p->out, "silt_decimal_try('%c', ", sign);
+        TRY(print_exprs(p, op->args, 2, ", "));
+        buf_printf(p->out, ", %d)", op->type->scale);
+        print_decimal_end(p, true);
+        return SILT_OK;
+    }
+    str x, y;
+    TRY(print_expr_text(p, op->args[0], &x));
+    TRY(print_expr_text(p, op->args[1], &y));
+    if (by) buf_printf(p->out, "CASE WHEN %.*s <> 0 THEN %.*s %c %.*s END", STR_ARG(y), STR_ARG(x), sign, STR_ARG(y));
+    else if (type_is_integral(op->type)) {
+        buf_printf(p->out, "TRY_CAST(CAST(%.*s AS HUGEINT) %c CAST(%.*s AS HUGEINT) AS ", STR_ARG(x), sign, STR_ARG(y));
+        type_print_duckdb(p->out, op->type, false);
+        buf_append_char(p->out, ')');
+    } else buf_printf(p->out, "(%.*s %c %.*s)", STR_ARG(x), sign, STR_ARG(y));
     return SILT_OK;
 }
 
-/* ---- hex ---- */
+/* ---- random numbers ---- */
 
 static silt_status bind_random(binder *b, expr *e) {
     (void)b;

@@ -10,7 +10,12 @@ static silt_status become_text(binder *b, expr *e, str text) {
     return SILT_OK;
 }
 
-static silt_status bind_typeof(binder *b, expr *e) { return become_text(b, e, type_simple(e->args[0]->type, b->a)); }
+static silt_status bind_typeof(binder *b, expr *e) {
+    bool aggregate = e->args[0]->is_aggregate;
+    TRY(become_text(b, e, type_simple(e->args[0]->type, b->a)));
+    e->is_aggregate = aggregate; /* typeof(sum(x)) still makes one row of all */
+    return SILT_OK;
+}
 
 static silt_status bind_session(binder *b, expr *e) {
     const bind_env *env = b->env;

@@ -47,7 +47,7 @@ static silt_status parse_travel(parser *p, travel_spec *travel) {
     }
     if (timestamp) return parse_value_expr(p, &travel->timestamp);
     const token *t = parser_peek(p, 0);
-    if (t->kind != TOKEN_INTEGER && t->kind != TOKEN_STRING && !parser_at_op(p, "-") && !parser_at_op(p, ":") && !parser_at_op(p, "?")) return parser_fail(p, "a version number");
+    if (t->kind != TOKEN_INTEGER && t->kind != TOKEN_STRING && !parser_at_op(p, ":") && !parser_at_op(p, "?")) return parser_fail(p, "a version number");
     return parse_value_expr(p, &travel->version);
 }
 

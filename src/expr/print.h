@@ -25,7 +25,6 @@ struct printer {
     const print_map *map;
     bool fixed_zone;        /**< the session zone is a fixed offset, in us: */
     int64_t zone_offset_us;
-    bool unguarded;         /**< inside TRY(…): no guard */
     uint32_t next_name;     /**< for lambda parameters that the printer makes up */
 };
 
@@ -44,6 +43,8 @@ void print_identifier(buf *out, str name);
  */
 void print_guard_begin(printer *p);
 void print_guard_end(printer *p);
+/** e behind the guard: for the list argument of DuckDB's lambda functions, which do not tell DuckDB that their body may raise. */
+silt_status print_guarded(printer *p, const expr *e) MUST_CHECK;
 /** Print `body` over a name for e's value, evaluated once: a column or other cheap text is printed itself, all else bound by a one-element list. */
 typedef silt_status (*print_let_fn)(printer *p, str name, const void *ctx);
 silt_status print_let(printer *p, const expr *e, print_let_fn body, const void *ctx) MUST_CHECK;

@@ -55,15 +55,35 @@ silt_status print_window_tail(printer *p, const expr *call) {
 
 /* ---- templates ---- */
 
+/* An aggregate's FILTER keeps its argument from being computed for the other rows, which could raise; DuckDB computes arguments before it filters. */
+static silt_status print_argument(printer *p, const expr *call, const expr *argument) {
+    if (!call->filter || argument->kind == EXPR_LITERAL || argument->kind == EXPR_NAME) return print_expr(p, argument);
+    buf_append_z(p->out, "CASE WHEN ");
+    TRY(print_expr(p, call->filter));
+    buf_append_z(p->out, " THEN ");
+    TRY(print_expr(p, argument));
+    buf_append_z(p->out, " END");
+    return SILT_OK;
+}
+
+static silt_status print_arguments(printer *p, const expr *call, size_t from) {
+    for (size_t i = from; i < call->n_args; i++) {
+        if (i > from) buf_append_z(p->out, ", ");
+        TRY(print_argument(p, call, call->args[i]));
+    }
+    return SILT_OK;
+}
+
 static silt_status print_placeholder(printer *p, const char **at, const expr *call) {
     const char *c = *at + 1;
-    bool local = *c == 'L' && c[1] >= '1' && c[1] <= '9', typed = *c == 'T' && c[1] >= '1' && c[1] <= '9';
+    bool guarded = *c == 'G' && c[1] >= '1' && c[1] <= '9', local = *c == 'L' && c[1] >= '1' && c[1] <= '9', typed = *c == 'T' && c[1] >= '1' && c[1] <= '9';
     *at = c + 1;
-    if (local || typed) {
+    if (local || typed || guarded) {
         size_t i = (size_t)(c[1] - '1');
         *at = c + 2;
         if (i >= call->n_args) return err_INTERNAL_ERROR(p->err, "template names a missing argument");
         if (local) return print_local(p, call->args[i]);
+        if (guarded) return print_guarded(p, call->args[i]);
         type_print_duckdb(p->out, call->args[i]->type, false);
         return SILT_OK;
     }
@@ -71,10 +91,10 @@ static silt_status print_placeholder(printer *p, const char **at, const expr *ca
         size_t i = (size_t)(*c - '1');
         if (c[1] == '*') {
             *at = c + 2;
-            return i < call->n_args ? print_exprs(p, call->args + i, call->n_args - i, ", ") : SILT_OK;
+            return print_arguments(p, call, i);
         }
         if (i >= call->n_args) return err_INTERNAL_ERROR(p->err, "template names a missing argument");
-        return print_expr(p, call->args[i]);
+        return print_argument(p, call, call->args[i]);
     }
     switch (*c) {
         case '*': return print_exprs(p, call->args, call->n_args, ", ");

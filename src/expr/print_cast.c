@@ -188,8 +188,11 @@ static silt_status to_string(printer *p, operand x, const cast_job *job) {
         case TYPE_SHORT:
         case TYPE_INT:
         case TYPE_LONG:
-        case TYPE_DECIMAL:
         case TYPE_VOID: return print_native(p, x, job);
+        case TYPE_DECIMAL: /* DuckDB writes .5 where no digit may stand before the point */
+            if (job->from->precision != job->from->scale) return print_native(p, x, job);
+            fn = "silt_decimal_text(";
+            break;
         case TYPE_FLOAT: fn = "silt_float_text("; break;
         case TYPE_DOUBLE: fn = "silt_double_text("; break;
         case TYPE_DATE: fn = "silt_date_text("; break;
@@ -228,17 +231,10 @@ static silt_status to_string(printer *p, operand x, const cast_job *job) {
     return SILT_OK;
 }
 
-static silt_status to_binary(printer *p, operand x, const cast_job *job) {
-    if (job->from->id == TYPE_STRING) {
-        buf_append_z(p->out, "encode(");
-        TRY(print_operand(p, x));
-        buf_append_char(p->out, ')');
-        return SILT_OK;
-    }
-    static const int widths[] = {[TYPE_BYTE] = 1, [TYPE_SHORT] = 2, [TYPE_INT] = 4, [TYPE_LONG] = 8};
-    buf_append_z(p->out, "silt_long_binary(CAST(");
+static silt_status to_binary(printer *p, operand x) {
+    buf_append_z(p->out, "encode(");
     TRY(print_operand(p, x));
-    buf_printf(p->out, " AS BIGINT), %d)", widths[job->from->id]);
+    buf_append_char(p->out, ')');
     return SILT_OK;
 }
 
@@ -342,13 +338,13 @@ static bool native_is_right(const data_type *from, const data_type *to) {
 static silt_status cast_list(printer *p, operand x, const cast_job *job) {
     str name = arena_printf(p->a, "l%u", p->next_name++);
     cast_job element = {job->from->element, job->to->element, job->is_try, job->column};
-    begin_raising(p, job);
     buf_append_z(p->out, "list_transform(");
+    begin_raising(p, job);
     TRY(print_operand(p, x));
+    end_raising(p, job);
     buf_printf(p->out, ", lambda %.*s: ", STR_ARG(name));
     TRY(print_value_cast(p, (operand){.text = name}, &element));
     buf_append_char(p->out, ')');
-    end_raising(p, job);
     return SILT_OK;
 }
 
@@ -356,13 +352,15 @@ static silt_status cast_map(printer *p, operand x, const cast_job *job) {
     str text = x.text, name = arena_printf(p->a, "l%u", p->next_name++);
     if (x.e) TRY(print_expr_text(p, x.e, &text));
     cast_job key = {job->from->key, job->to->key, job->is_try, job->column}, element = {job->from->element, job->to->element, job->is_try, job->column};
+    buf_append_z(p->out, "map_from_entries(list_transform(");
     begin_raising(p, job);
-    buf_printf(p->out, "map_from_entries(list_transform(map_entries(%.*s), lambda %.*s: {'key': ", STR_ARG(text), STR_ARG(name));
+    buf_printf(p->out, "map_entries(%.*s)", STR_ARG(text));
+    end_raising(p, job);
+    buf_printf(p->out, ", lambda %.*s: {'key': ", STR_ARG(name));
     TRY(print_value_cast(p, (operand){.text = arena_printf(p->a, "%.*s.key", STR_ARG(name))}, &key));
     buf_append_z(p->out, ", 'value': ");
     TRY(print_value_cast(p, (operand){.text = arena_printf(p->a, "%.*s.value", STR_ARG(name))}, &element));
     buf_append_z(p->out, "}))");
-    end_raising(p, job);
     return SILT_OK;
 }
 
@@ -414,7 +412,7 @@ static silt_status print_value_cast(printer *p, operand x, const cast_job *job) 
         case TYPE_FLOAT:
         case TYPE_DOUBLE: return to_floating(p, x, job);
         case TYPE_DECIMAL: return to_decimal(p, x, job);
-        case TYPE_BINARY: return to_binary(p, x, job);
+        case TYPE_BINARY: return to_binary(p, x);
         case TYPE_DATE:
         case TYPE_TIMESTAMP:
         case TYPE_TIMESTAMP_NTZ: return to_time(p, x, job);

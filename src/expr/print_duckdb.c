@@ -9,8 +9,15 @@
 
 /* ---- pieces ---- */
 
-void print_guard_begin(printer *p) { buf_append_z(p->out, p->unguarded ? "(" : "CASE WHEN silt_never() THEN error('') ELSE "); }
-void print_guard_end(printer *p) { buf_append_z(p->out, p->unguarded ? ")" : " END"); }
+void print_guard_begin(printer *p) { buf_append_z(p->out, "CASE WHEN silt_never() THEN error('') ELSE "); }
+void print_guard_end(printer *p) { buf_append_z(p->out, " END"); }
+
+silt_status print_guarded(printer *p, const expr *e) {
+    print_guard_begin(p);
+    TRY(print_expr(p, e));
+    print_guard_end(p);
+    return SILT_OK;
+}
 
 void print_constant_error(printer *p, const char *condition, const char *sqlstate, const char *message, const data_type *type) {
     buf_append_z(p->out, "CAST(");
@@ -53,11 +60,13 @@ silt_status print_let(printer *p, const expr *e, print_let_fn body, const void *
     if (is_cheap(e) || mapped) return body(p, text, ctx);
     str name = arena_printf(p->a, "l%u", p->next_name++);
     if (!name.ptr) return error_no_memory(p->err);
+    buf_append_z(p->out, "list_transform(");
     print_guard_begin(p);
-    buf_printf(p->out, "list_transform([%.*s], lambda %.*s: ", STR_ARG(text), STR_ARG(name));
+    buf_printf(p->out, "[%.*s]", STR_ARG(text));
+    print_guard_end(p);
+    buf_printf(p->out, ", lambda %.*s: ", STR_ARG(name));
     TRY(body(p, name, ctx));
     buf_append_z(p->out, ")[1]");
-    print_guard_end(p);
     return SILT_OK;
 }
 
@@ -350,7 +359,7 @@ static silt_status print_output(printer *p, const query *q) {
     for (size_t i = 0; i < q->n_columns; i++) {
         const data_type *t = q->column_types[i];
         if (i) buf_append_z(p->out, ", ");
-        if (t->id == TYPE_VARIANT) buf_printf(p->out, "CAST(CAST(o.c%zu AS JSON) AS VARCHAR) AS c%zu", i, i);
+        if (t->id == TYPE_VARIANT) buf_printf(p->out, "CASE WHEN o.c%zu IS NOT NULL THEN CAST(CAST(o.c%zu AS JSON) AS VARCHAR) END AS c%zu", i, i, i); /* a NULL would be 'null' */
         else if (needs_output_form(t)) buf_printf(p->out, "silt_interval_text(o.c%zu, '%s') AS c%zu", i, t->id == TYPE_INTERVAL_YM ? "ym" : t->id == TYPE_INTERVAL_DT ? "dt" : "", i);
         else buf_printf(p->out, "o.c%zu", i);
     }

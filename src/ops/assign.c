@@ -27,6 +27,7 @@ typedef struct pairing {
     bool *taken;
     uint32_t *extra;
     size_t n_extra, extra_capacity;
+    bool keeps_extra; /**< columns that the table lacks may be added */
 } pairing;
 
 static bool is_partition_column(const pairing *p, str name) {
@@ -82,6 +83,8 @@ static silt_status pair_by_list(pairing *p) {
 
 static silt_status pair_by_name(pairing *p) {
     const query *q = p->spec->source;
+    if (p->spec->by_name && !p->keeps_extra && q->n_columns > p->schema->n_fields)
+        return err_INSERT_TOO_MANY_DATA_COLUMNS(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields, (int64_t)q->n_columns);
     for (size_t i = 0; i < q->n_columns; i++) {
         int column = schema_find(p->schema, q->column_names[i]);
         if (column < 0) TRY(pair_extra(p, i));
@@ -105,8 +108,8 @@ static silt_status pair_by_position(pairing *p) {
     return SILT_OK;
 }
 
-silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, assignment *out) {
-    pairing p = {.o = o, .spec = spec, .schema = schema};
+silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, bool keeps_extra, assignment *out) {
+    pairing p = {.o = o, .spec = spec, .schema = schema, .keeps_extra = keeps_extra};
     p.values = ARENA_ARRAY(o->a, schema->n_fields + 1, column_value);
     p.taken = ARENA_ARRAY(o->a, schema->n_fields + 1, bool);
     if (!p.values || !p.taken) return error_no_memory(o->err);

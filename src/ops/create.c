@@ -128,14 +128,16 @@ static silt_status define(create_run *c) {
 
 static silt_status stage(create_run *c) {
     const op *o = c->o;
+    const write_options *options = &c->spec->options;
     TRY(ops_new_table_stage(o, &c->table, c->replaced, c->txn));
+    if (options->has_txn) TRY(delta_txn_set_txn_id(c->txn, options->txn_app_id, options->txn_version, o->err));
     TRY(ops_write_add_files(o, &c->table.target, &c->written, c->txn));
     return c->replaced ? ops_overwrite_all(o, c->replaced, c->txn, &c->removed) : SILT_OK;
 }
 
 static silt_status commit(create_run *c, ops_result *out) {
     const op *o = c->o;
-    delta_commit_info info = {.operation = operation_name(c->spec), .operation_metrics = STR("{}"), .user_metadata = ops_write_user_metadata(o, &(write_options){0})};
+    delta_commit_info info = {.operation = operation_name(c->spec), .operation_metrics = STR("{}"), .user_metadata = ops_write_user_metadata(o, &c->spec->options)};
     TRY(parameters(c, &info.operation_parameters));
     if (c->spec->source) info.operation_metrics = ops_write_metrics(o, &c->written, c->replaced ? &c->removed : NULL, false);
     if (str_is_null(info.operation_metrics)) return error_no_memory(o->err);
@@ -146,7 +148,7 @@ static silt_status write_and_commit(create_run *c, ops_result *out) {
     const op *o = c->o;
     TRY(delta_protocol_check_write(&c->table.target.protocol, &c->table.target.metadata, c->spec->table_name, o->err));
     if (c->spec->source) {
-        TRY(ops_write_plan(o, &c->table.target, c->spec->root, &(write_options){0}, &c->files));
+        TRY(ops_write_plan(o, &c->table.target, c->spec->root, &c->spec->options, &c->files));
         TRY(ops_write_rows(o, &c->table.target, &c->files, c->spec->source, &c->written));
     }
     silt_status status = stage(c);
@@ -182,10 +184,13 @@ static silt_status create_new(const op *o, const create_spec *spec, ops_result *
 
 static silt_status create_over(const op *o, const create_spec *spec, const delta_snapshot *s, ops_result *out) {
     out->existed = true;
-    if (spec->or_replace || spec->replace_only) {
+    bool takes_over = spec->is_new_name && spec->or_replace && !spec->source;
+    if ((spec->or_replace || spec->replace_only) && !takes_over) {
         if (!spec->schema && !spec->source) return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
         return make_table(o, spec, s, out);
     }
+    if (spec->is_path && spec->if_not_exists) return SILT_OK;
+    if (spec->is_path) return err_TABLE_OR_VIEW_ALREADY_EXISTS(o->err, spec->table_name);
     if (spec->source || spec->is_managed) return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, spec->table_name, spec->root);
     return verify_existing(o, spec, s);
 }

@@ -25,6 +25,46 @@ silt_status ops_default_value(const op *o, const field *f, expr **out) {
     return expr_coerce(e, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, out, o->err);
 }
 
+/* ---- validation at CREATE ---- */
+
+static bool is_subquery(void *ctx, expr *e) {
+    bool *found = ctx;
+    *found |= e->kind == EXPR_SUBQUERY || e->kind == EXPR_EXISTS || e->kind == EXPR_IN_SUBQUERY;
+    return !*found;
+}
+
+/* An integer that fits a narrower column, 1.5 for a DECIMAL(5,2): constants are taken by value. */
+static bool constant_fits(const op *o, const field *f, expr *bound) {
+    value v = {0};
+    expr *cast;
+    if (!type_is_numeric(bound->type) || !type_is_numeric(f->type)) return false;
+    if (type_is_integral(f->type) && !type_is_integral(bound->type)) return false;
+    silt_status status = expr_coerce(bound, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, &cast, NULL);
+    return status == SILT_OK && expr_fold(cast, o->env->bind, o->a, &v, NULL) == SILT_OK;
+}
+
+static bool fits(const op *o, const field *f, expr *bound) {
+    if (ops_schema_is_lossless(bound->type, f->type)) return true;
+    if (f->type->id == TYPE_STRING) return !type_is_nested(bound->type);
+    bool to_timestamp = f->type->id == TYPE_TIMESTAMP || f->type->id == TYPE_TIMESTAMP_NTZ;
+    if (bound->type->id == TYPE_DATE && to_timestamp) return true;
+    return constant_fits(o, f, bound);
+}
+
+silt_status ops_default_validate(const op *o, const field *f) {
+    const json_node *text = field_metadata_get(f, "CURRENT_DEFAULT", o->a);
+    expr *e;
+    bool subquery = false;
+    TRY(ops_default_parse(o, f, &e));
+    if (!e) return SILT_OK;
+    expr_walk(e, is_subquery, &subquery);
+    if (subquery) return err_INVALID_DEFAULT_SUBQUERY(o->err, f->name, text->text);
+    silt_status status = expr_bind(e, NULL, o->env->bind, o->a, &e, o->err);
+    if (status == SILT_INVALID) return err_INVALID_DEFAULT_UNRESOLVED(o->err, f->name, text->text);
+    TRY(status);
+    return fits(o, f, e) ? SILT_OK : err_INVALID_DEFAULT_TYPE(o->err, f->name, text->text, type_sql(f->type, o->a), type_sql(e->type, o->a));
+}
+
 /* ---- the word DEFAULT, before the query is bound ---- */
 
 /* Which table column each position of an INSERT's source is for; -1: none. */

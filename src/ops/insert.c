@@ -11,6 +11,7 @@ typedef struct write_run {
     const write_job *job;
     const insert_spec *spec;
     write_options options;
+    bool asked_dynamic;         /**< commitInfo says so of an unpartitioned table too */
     bool dynamic;               /**< an overwrite replaces only partitions that hold new rows */
     const value *fixed;         /**< static overwrite: wanted value per partition column (type NULL: any); NULL: none is fixed */
     str predicate;              /**< how commitInfo names it */
@@ -28,8 +29,7 @@ str ops_write_user_metadata(const op *o, const write_options *options) {
 /* ---- modes ---- */
 
 static bool dynamic_mode(const write_run *w) {
-    const delta_metadata *m = delta_snapshot_metadata(w->spec->snapshot);
-    if (!w->spec->overwrite || m->n_partition_columns == 0) return false;
+    if (!w->spec->overwrite) return false;
     if (w->options.dynamic_known || w->options.dynamic_overwrite) return w->options.dynamic_overwrite;
     return str_eq_ascii_fold(ops_setting(w->o, "spark.sql.sources.partitionOverwriteMode"), STR("dynamic"));
 }
@@ -38,24 +38,30 @@ static silt_status check_options(write_run *w) {
     if (!str_is_null(w->options.replace_where)) return err_UNSUPPORTED_FEATURE(w->o->err, "the option replaceWhere");
     if (ops_setting_bool(w->o, "spark.databricks.delta.schema.autoMerge.enabled", false)) w->options.merge_schema = true;
     TRY(ops_idempotence_options(w->o, &w->options));
-    w->dynamic = dynamic_mode(w);
+    w->asked_dynamic = dynamic_mode(w);
+    w->dynamic = w->asked_dynamic && delta_snapshot_metadata(w->spec->snapshot)->n_partition_columns > 0;
     if (w->options.overwrite_schema && w->spec->overwrite && w->dynamic) return err_DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE(w->o->err);
     return SILT_OK;
 }
 
 /* ---- static partitions ---- */
 
-static silt_status append_predicate(const op *o, buf *out, str column, const value *v, size_t n) {
+/* (p <=> 'a'), (p IS NULL); each further column makes (… AND …) of it, as Spark writes the condition. */
+static silt_status add_to_predicate(const op *o, str column, const value *v, str *text) {
+    buf b;
     expr *literal = expr_literal(o->a, *v, (source_span){0, 0});
     if (!literal) return error_no_memory(o->err);
     literal->type = v->type;
-    if (n) buf_append_z(out, " AND ");
-    buf_append_char(out, '(');
-    identifier_write(out, column);
-    buf_append_z(out, " <=> ");
-    expr_print_spark(literal, out);
-    buf_append_char(out, ')');
-    return SILT_OK;
+    buf_init(&b, BUF_MAX_DEFAULT);
+    if (!str_is_null(*text)) buf_printf(&b, "(%.*s AND ", STR_ARG(*text));
+    buf_append_char(&b, '(');
+    identifier_write(&b, column);
+    buf_append_z(&b, v->is_null ? " IS NULL" : " <=> ");
+    if (!v->is_null) expr_print_spark(literal, &b);
+    buf_append_z(&b, str_is_null(*text) ? ")" : "))");
+    *text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
+    buf_dispose(&b);
+    return str_is_null(*text) ? error_no_memory(o->err) : SILT_OK;
 }
 
 static silt_status fold_partition(const op *o, const field *f, expr *given, value *out) {
@@ -67,31 +73,27 @@ static silt_status fold_partition(const op *o, const field *f, expr *given, valu
     return SILT_OK;
 }
 
+static expr *static_value(const insert_spec *spec, str column) {
+    for (size_t i = 0; i < spec->n_partition; i++)
+        if (str_eq_fold(spec->partition_names[i], column)) return spec->partition_values[i];
+    return NULL;
+}
+
 /* INSERT OVERWRITE … PARTITION (p = constant, …): the part of the table that is replaced. */
 static silt_status static_partitions(write_run *w) {
-    const insert_spec *spec = w->spec;
-    const delta_metadata *m = delta_snapshot_metadata(spec->snapshot);
+    const delta_metadata *m = delta_snapshot_metadata(w->spec->snapshot);
     value *values = ARENA_ARRAY(w->o->a, m->n_partition_columns + 1, value);
-    size_t n = 0;
-    buf text;
-    if (!spec->overwrite || w->dynamic) return SILT_OK;
+    if (!w->spec->overwrite || w->dynamic) return SILT_OK;
     if (!values) return error_no_memory(w->o->err);
-    buf_init(&text, BUF_MAX_DEFAULT);
-    silt_status status = SILT_OK;
-    for (size_t i = 0; i < m->n_partition_columns && status == SILT_OK; i++)
-        for (size_t k = 0; k < spec->n_partition && status == SILT_OK; k++) {
-            if (!spec->partition_values[k] || !str_eq_fold(spec->partition_names[k], m->partition_columns[i])) continue;
-            const field *f = &m->schema->fields[schema_find(m->schema, m->partition_columns[i])];
-            status = fold_partition(w->o, f, spec->partition_values[k], &values[i]);
-            if (status == SILT_OK) status = append_predicate(w->o, &text, f->name, &values[i], n++);
-        }
-    if (status == SILT_OK && n > 0) {
+    for (size_t i = 0; i < m->n_partition_columns; i++) {
+        expr *given = static_value(w->spec, m->partition_columns[i]);
+        if (!given) continue;
+        const field *f = &m->schema->fields[schema_find(m->schema, m->partition_columns[i])];
+        TRY(fold_partition(w->o, f, given, &values[i]));
+        TRY(add_to_predicate(w->o, f->name, &values[i], &w->predicate));
         w->fixed = values;
-        w->predicate = arena_printf(w->o->a, n > 1 ? "(%.*s)" : "%.*s", STR_ARG(buf_str(&text)));
-        if (!buf_ok(&text) || str_is_null(w->predicate)) status = error_no_memory(w->o->err);
     }
-    buf_dispose(&text);
-    return status;
+    return SILT_OK;
 }
 
 /* ---- the table's shape after the write ---- */
@@ -134,7 +136,7 @@ static silt_status plan_rows(write_run *w, query **out) {
                          .table_name = w->spec->table_name};
     assignment as;
     const data_type *schema;
-    TRY(ops_assign_columns(o, w->spec, w->target.schema, &as));
+    TRY(ops_assign_columns(o, w->spec, w->target.schema, rules.evolve, &as));
     TRY(ops_assign_merge_schema(o, w->spec, w->target.schema, &rules, &as, &schema));
     if (schema != w->target.schema) TRY(ops_write_target_set_schema(o, &w->target, schema));
     return ops_assign_query(o, w->spec, w->target.schema, &as, out);
@@ -166,7 +168,7 @@ static silt_status commit(write_run *w, ops_result *out) {
                          .partition_by = w->job->partition_by,
                          .n_partition_by = w->job->n_partition_by,
                          .predicate = w->predicate,
-                         .dynamic_overwrite = w->dynamic,
+                         .dynamic_overwrite = w->asked_dynamic,
                          .overwrite_schema = w->options.overwrite_schema,
                          .merge_schema = w->options.merge_schema};
     delta_commit_info info = {.operation = "WRITE",

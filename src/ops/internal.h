@@ -67,6 +67,8 @@ bool ops_schema_is_lossless(const data_type *from, const data_type *to);
 /* ---- default_value.c ---- */
 /** The column's DEFAULT as an unbound expression, NULL when it has none. */
 silt_status ops_default_parse(const op *o, const field *f, expr **out) MUST_CHECK;
+/** The default must be an expression over constants whose type the column takes: INVALID_DEFAULT_VALUE. */
+silt_status ops_default_validate(const op *o, const field *f) MUST_CHECK;
 /** Its value for rows that do not give one: the default, else NULL; cast to the column's type, bound. */
 silt_status ops_default_value(const op *o, const field *f, expr **out) MUST_CHECK;
 
@@ -94,7 +96,8 @@ typedef struct assignment {
     column_value *values;             /**< one per column of the table */
     const uint32_t *extra; size_t n_extra; /**< source columns without a column, in order */
 } assignment;
-silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, assignment *out) MUST_CHECK;
+/** keeps_extra: source columns that the table lacks are no error yet (mergeSchema). */
+silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, bool keeps_extra, assignment *out) MUST_CHECK;
 /** The table's schema after the write: merged types and appended columns (which `as` then covers too). */
 silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules, assignment *as, const data_type **out) MUST_CHECK;
 /** The query whose columns are exactly the schema's. */

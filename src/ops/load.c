@@ -98,7 +98,9 @@ static silt_status load(const op *o, const load_spec *spec, ops_result *out) {
                           .n_partition_columns = spec->n_partition_columns,
                           .properties = spec->properties,
                           .source = spec->source,
-                          .is_managed = true};
+                          .is_managed = true,
+                          .options = spec->options};
+    TRY(ops_idempotence_options(o, &create.options));
     return ops_create(o->env, &create, out, o->err);
 }
 

@@ -1,8 +1,8 @@
 /*
  * The first version of a table, or the new shape of a replaced one: metadata and protocol out of columns, partitioning, clustering and properties.
  *
- * A replaced table starts afresh (new id, new properties) but for what Delta keeps: enabled deletion vectors and row tracking with its column names, and the
- * protocol, which is never lowered.
+ * A replaced table starts afresh (new id, new properties) but for what Delta keeps: enabled deletion vectors, row tracking with its column names, the checkpoint
+ * policy, and the protocol, which is never lowered.
  */
 #include "base/ident.h"
 #include "base/time.h"
@@ -110,6 +110,7 @@ static silt_status keep_properties(const op *o, const delta_snapshot *replaced, 
     const str_map *old = &delta_snapshot_metadata(replaced)->configuration;
     TRY(keep_property(o, old, "delta.enableDeletionVectors", false, configuration));
     TRY(keep_property(o, old, "delta.enableRowTracking", false, configuration));
+    TRY(keep_property(o, old, "delta.checkpointPolicy", false, configuration));
     TRY(keep_property(o, old, "delta.rowTracking.materializedRowIdColumnName", true, configuration));
     return keep_property(o, old, "delta.rowTracking.materializedRowCommitVersionColumnName", true, configuration);
 }

@@ -37,6 +37,9 @@ typedef struct create_spec {
     str_map properties;             /**< as the user wrote them */
     query *source;                  /**< AS SELECT, bound; NULL */
     bool or_replace, replace_only, if_not_exists, is_managed;
+    bool is_path;                   /**< CREATE TABLE delta.`/path`: a table there is the table itself, not one to take over */
+    bool is_new_name;               /**< a catalog name that does not exist yet: OR REPLACE without AS SELECT then takes over a table at its location only if it fits */
+    write_options options;          /**< of AS SELECT's write: application id, user metadata, file size and codec */
 } create_spec;
 
 typedef struct ops_result {

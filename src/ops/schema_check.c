@@ -93,10 +93,9 @@ silt_status ops_schema_check_partitioning(const op *o, const data_type *schema, 
 silt_status ops_schema_check_defaults(const op *o, const data_type *schema, const delta_protocol *protocol) {
     for (size_t i = 0; i < schema->n_fields; i++) {
         const field *f = &schema->fields[i];
-        expr *bound;
         if (!field_metadata_get(f, "CURRENT_DEFAULT", o->a)) continue;
         if (!delta_protocol_has(protocol, "allowColumnDefaults")) return err_WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED(o->err, f->name);
-        TRY(ops_default_value(o, f, &bound));
+        TRY(ops_default_validate(o, f));
     }
     return SILT_OK;
 }

@@ -63,6 +63,8 @@ static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_
     spec->replace_only = st->replace_only;
     spec->if_not_exists = st->if_not_exists;
     spec->is_managed = managed;
+    spec->is_path = !t->name.ptr;
+    spec->is_new_name = t->name.ptr && !t->in_catalog;
     ops_env ops = run_ops_env(r, env);
     ops_result done = {0};
     TRY(ops_create(&ops, spec, &done, err));

@@ -109,6 +109,7 @@ static silt_status write_rows(run *r, const session_write_spec *spec, ops_result
         t.format = STR("delta");
     }
     if (!str_eqz(t.format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, t.display);
+    if (t.in_catalog && spec->mode == SAVE_ERROR_IF_EXISTS) return err_TABLE_OR_VIEW_ALREADY_EXISTS(err, t.display);
     delta_env *env;
     TRY(session_env(r->s, t.store, &env, err));
     ops_env ops = run_ops_env(r, env);

@@ -67,7 +67,7 @@ silt_status session_set(session *s, str key, str text, silt_error *err) {
 }
 
 static bool is_secret(str key) {
-    static const char *const words[] = {"secret", "password", "token", "access.key", "credential"};
+    static const char *const words[] = {"secret", "password", "passphrase", "token", "access.key", "accesskey", "account.key", "private.key", "credential", ".sas."};
     char lower[128];
     size_t n = key.len < sizeof lower ? key.len : sizeof lower;
     for (size_t i = 0; i < n; i++) lower[i] = (char)(key.ptr[i] >= 'A' && key.ptr[i] <= 'Z' ? key.ptr[i] | 0x20 : key.ptr[i]);

@@ -412,7 +412,8 @@ static silt_status parse_describe(parser *p, statement *s) {
         s->extended = parser_accept_keyword(p, "EXTENDED");
         return parser_name(p, &s->name);
     }
-    if (parser_at_keyword(p, "QUERY") || parser_at_query(p)) {
+    bool is_query = parser_at_query(p) && !parser_at_keyword(p, "TABLE"); /* DESCRIBE TABLE t is about t, not about the query TABLE t */
+    if (parser_at_keyword(p, "QUERY") || is_query) {
         s->kind = STMT_DESCRIBE_QUERY;
         (void)parser_accept_keyword(p, "QUERY");
         return parser_query(p, &s->query);

@@ -37,5 +37,8 @@ void file_stats_source(const file_stats *s, stats_source *out);
 str stats_string_min(str s);
 /** At most 32 UTF-16 units and a character that is not below what was cut off, appended to out; false when there is no such text (then no maximum is written). */
 bool stats_string_max(buf *out, str s);
+/** The same with another length than 32 (delta.dataSkippingStringPrefixLength). */
+str stats_string_min_of(str s, size_t prefix);
+bool stats_string_max_of(buf *out, str s, size_t prefix);
 
 #endif

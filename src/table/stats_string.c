@@ -8,22 +8,24 @@
  */
 #include "table/stats.h"
 
-#define PREFIX         32 /* code points of a minimum, UTF-16 units of a maximum */
-#define PREFIX_LIMIT   64 /* units: how far U+10FFFF may extend the prefix */
+#define PREFIX         32 /* code points of a minimum, UTF-16 units of a maximum; U+10FFFF may extend that to twice as many units */
 #define LAST_ASCII     0x7fu
 #define LAST_CODEPOINT 0x10ffffu
 
 static size_t utf16_units(uint32_t codepoint) { return codepoint > 0xffff ? 2 : 1; }
 
-str stats_string_min(str s) {
+str stats_string_min(str s) { return stats_string_min_of(s, PREFIX); }
+bool stats_string_max(buf *out, str s) { return stats_string_max_of(out, s, PREFIX); }
+
+str stats_string_min_of(str s, size_t prefix) {
     size_t pos = 0;
-    for (int i = 0; i < PREFIX && pos < s.len; i++) str_next_codepoint(s, &pos);
+    for (size_t i = 0; i < prefix && pos < s.len; i++) str_next_codepoint(s, &pos);
     return (str){s.ptr, pos};
 }
 
-bool stats_string_max(buf *out, str s) {
+bool stats_string_max_of(buf *out, str s, size_t prefix) {
     size_t pos = 0, units = 0;
-    while (pos < s.len && units < PREFIX) units += utf16_units(str_next_codepoint(s, &pos));
+    while (pos < s.len && units < prefix) units += utf16_units(str_next_codepoint(s, &pos));
     while (pos < s.len) {
         size_t next = pos;
         uint32_t dropped = str_next_codepoint(s, &next);
@@ -34,7 +36,7 @@ bool stats_string_max(buf *out, str s) {
         }
         units += utf16_units(dropped);
         pos = next;
-        if (units > PREFIX_LIMIT) return false;
+        if (units > 2 * prefix) return false;
     }
     buf_append(out, s);
     return true;

@@ -95,8 +95,10 @@ def top_types(text):
     return out + [cur.strip()]
 
 
-def run(silt, sql, warehouse, timeout=60):
-    cmd = [silt, "sql", sql, "--format", "jsonl", "--conf", "spark.sql.session.timeZone=UTC", "--conf", "spark.sql.warehouse.dir=" + warehouse]
+def run(silt, sql, warehouse, conf, timeout=60):
+    cmd = [silt, "sql", sql, "--format", "jsonl"]
+    for k, v in {"spark.sql.session.timeZone": "UTC", "spark.sql.warehouse.dir": warehouse, **conf}.items():
+        cmd += ["--conf", "%s=%s" % (k, v)]
     try:
         p = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -123,9 +125,9 @@ def parse_row(line):
     return [fix(v) for _, v in decoder.decode(line)]
 
 
-def check(silt, test, warehouse, directory, setup=""):
+def check(silt, test, warehouse, directory, conf={}, setup=""):
     sql = test["sql"].replace("${DIR}", directory).replace("${HERE}", test["here"])
-    rc, out, err = run(silt, setup + sql, warehouse)
+    rc, out, err = run(silt, setup + sql, warehouse, conf)
     if rc > 1:
         return "exit status %d: %s" % (rc, err.strip()[:200])
     if test["kind"] == "error":
@@ -173,12 +175,14 @@ def main():
         os.makedirs(directory)
         os.makedirs(warehouse)
         if any(t["kind"] == "statement" for t in tests):          # in order; SET and USE hold for the statements after them
-            results, session = [], {}
+            results, conf, setup = [], {}, ""
             for t in tests:
-                results.append(check(a.silt, t, warehouse, directory, "".join(s + "; " for s in session.values())))
-                word = t["sql"].split()[0].upper()
-                if t["kind"] == "statement" and word in ("SET", "USE") and results[-1] is None:
-                    session[word + t["sql"].split("=")[0] if word == "SET" else word] = t["sql"]
+                results.append(check(a.silt, t, warehouse, directory, conf, setup))
+                if t["kind"] == "statement" and results[-1] is None and t["sql"].startswith("SET "):
+                    key, value = t["sql"][4:].split("=", 1)
+                    conf[key.strip()] = value.strip()
+                if t["kind"] == "statement" and results[-1] is None and t["sql"].startswith("USE "):
+                    setup = t["sql"] + "; "
         else:
             with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
                 results = list(pool.map(lambda t: check(a.silt, t, warehouse, directory), tests))

@@ -104,7 +104,10 @@ class SparkAsSilt:
             w = reader.load(files[:1]).write.format("delta").mode(options.get("--mode", "append"))
             if "--partition-by" in options:
                 w = w.partitionBy(*options["--partition-by"].split(","))
-            w.save(options["--into"])
+            try:
+                w.save(options["--into"])
+            except Exception as e:
+                raise Failed(1, str(e))
         elif verb == "sql":
             return "".join(spark_peer.dumps(r) + "\n" for r in self.sql(args[0], conf))
         elif verb == "history":

@@ -376,6 +376,29 @@ static void takes_over_what_the_winner_enabled(void **state) {
     }
 }
 
+/* Another engine encodes the same path in its own way. */
+static void paths_are_compared_decoded(void **state) {
+    (void)state;
+    fixture f;
+    delta_snapshot *s;
+    delta_txn *t, *winner;
+    int64_t version;
+    open_fixture(&f, &(table_spec){.partition_by = "p"});
+    assert_appended(&f.env, "a%20b+c@1");
+    assert_ok(write_begin(&f.env, &s, &t, &f.err), &f.err);
+    assert_ok(write_remove_path(t, s, "a%20b+c", &f.err), &f.err);
+    assert_ok(delta_txn_begin(&f.env, s, ROOT, &winner, &f.err), &f.err);
+    delta_add same = write_file("a%20b%2Bc", "1", 10, f.arena);
+    assert_ok(delta_txn_remove_file(winner, &same, true, &f.err), &f.err);
+    assert_ok(write_commit(winner, "DELETE", &version, &f.err), &f.err);
+    assert_int_equal(write_commit(t, "DELETE", &version, &f.err), SILT_CONFLICT);
+    assert_string_equal(f.err.condition, delete_delete);
+    delta_txn_free(t);
+    delta_txn_free(winner);
+    delta_snapshot_release(s);
+    close_fixture(&f);
+}
+
 static void errors_say_who_won(void **state) {
     (void)state;
     fixture f;
@@ -421,6 +444,7 @@ int main(void) {
         cmocka_unit_test(domains),
         cmocka_unit_test(rebase),
         cmocka_unit_test(takes_over_what_the_winner_enabled),
+        cmocka_unit_test(paths_are_compared_decoded),
         cmocka_unit_test(errors_say_who_won),
         cmocka_unit_test(attempts_are_bounded),
     };

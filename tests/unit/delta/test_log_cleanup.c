@@ -226,6 +226,68 @@ static void checkpoint_protection(void **state) {
     close_fixture(&f);
 }
 
+/* ---- sidecars ---- */
+
+static silt_status write_anything(parquet_service *p, str local_path, const data_type *columns, struct ArrowArrayStream *rows, silt_error *err) {
+    char path[4096];
+    (void)p, (void)columns;
+    for (struct ArrowArray batch; rows->get_next(rows, &batch) == 0 && batch.release;) batch.release(&batch);
+    rows->release(rows);
+    snprintf(path, sizeof path, "%.*s", STR_ARG(local_path));
+    FILE *out = fopen(path, "wb");
+    if (!out) return err_IO_ERROR(err, "fopen", local_path);
+    fputs("PAR1", out);
+    fclose(out);
+    return SILT_OK;
+}
+
+/* Silt's own classic checkpoints: no column for sidecars. */
+static silt_status plain_schema(parquet_service *p, str local_path, arena *a, const data_type **out, silt_error *err) {
+    (void)p, (void)local_path;
+    field *add = ARENA_NEW(a, field);
+    if (!add) return error_no_memory(err);
+    *add = field_make(STR("add"), &type_string, true);
+    *out = type_struct(a, add, 1);
+    return SILT_OK;
+}
+
+static void put_text(fixture *f, const char *name, const char *text) {
+    str path = arena_printf(f->arena, "/t/_delta_log/%s", name);
+    assert_ok(store_put(f->store, path, str_of(text), STORE_PUT_REPLACE, &f->err), &f->err);
+}
+
+/* a: of a checkpoint that goes. b: of one that stays. orphan: of none. young: of one that may still be written. */
+static void sidecars_go_with_their_checkpoints(void **state) {
+    (void)state;
+    fixture f;
+    const int ages[] = {40, 30, 20, 15, 1};
+    parquet_service parquet = {.write = write_anything, .read_schema = plain_schema};
+    delta_snapshot *s;
+    size_t removed;
+    open_fixture(&f, "delta.logRetentionDuration=interval 10 days|delta.checkpointPolicy=v2", ages, 5);
+    f.env.parquet = &parquet;
+    assert_ok(delta_snapshot_load(&f.env, ROOT, 4, &s, &f.err), &f.err);
+    store_memory_set_clock(f.store, NOON - 30 * DAY);
+    put_text(&f, "_sidecars/a.parquet", "x");
+    put_text(&f, "_sidecars/b b.parquet", "x");
+    put_text(&f, "_sidecars/orphan.parquet", "x");
+    store_memory_set_clock(f.store, NOON - DAY / 4);
+    put_text(&f, "_sidecars/young.parquet", "x");
+    put_text(&f, "00000000000000000001.checkpoint.00000000-0000-0000-0000-000000000001.json", "{\"sidecar\":{\"path\":\"a.parquet\"}}\n");
+    put_text(&f, "00000000000000000003.checkpoint.00000000-0000-0000-0000-000000000003.json",
+             "{\"checkpointMetadata\":{\"version\":3}}\n{\"sidecar\":{\"path\":\"b%20b.parquet\"}}\n");
+    assert_ok(delta_log_cleanup(s, NOON, &removed, &f.err), &f.err);
+    assert_starts_at(&f, 3, 5);
+    assert_null(write_log_text(f.store, "_sidecars/a.parquet", f.arena));
+    assert_null(write_log_text(f.store, "_sidecars/orphan.parquet", f.arena));
+    assert_non_null(write_log_text(f.store, "_sidecars/b b.parquet", f.arena));
+    assert_non_null(write_log_text(f.store, "_sidecars/young.parquet", f.arena));
+    /* readers that do not know V2 find a classic checkpoint */
+    assert_true(there(&f, 4, ".checkpoint.parquet"));
+    delta_snapshot_release(s);
+    close_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cleans_up_to_the_checkpoint),
@@ -237,6 +299,7 @@ int main(void) {
         cmocka_unit_test(incomplete_checkpoints_do_not_count),
         cmocka_unit_test(foreign_files_stay),
         cmocka_unit_test(checkpoint_protection),
+        cmocka_unit_test(sidecars_go_with_their_checkpoints),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

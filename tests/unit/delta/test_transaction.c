@@ -248,6 +248,59 @@ static void create_over_an_existing_table(void **state) {
     assert_null(write_log_text(f->store, "00000000000000000000.json", f->arena));
 }
 
+/* The table that was read is gone, or another one is in its place: nothing is written into it. */
+static void a_table_replaced_underneath(void **state) {
+    fixture *f = *state;
+    for (int again = 0; again < 3; again++) { /* 0: only dropped; 1: a shorter one is there; 2: a longer one */
+        delta_snapshot *s;
+        delta_txn *t;
+        int64_t version;
+        store_list_result all = {0};
+        assert_created(&f->env, &(table_spec){0});
+        assert_appended(&f->env, "a");
+        assert_appended(&f->env, "b");
+        assert_ok(write_begin(&f->env, &s, &t, &f->err), &f->err);
+        assert_ok(write_add_files(t, "mine", &f->err), &f->err);
+        assert_ok(store_list(f->store, STR("/t"), STR_NULL, true, f->arena, &all, &f->err), &f->err);
+        for (size_t i = 0; i < all.count; i++) assert_ok(store_remove(f->store, all.items[i].path, &f->err), &f->err);
+        if (again > 0) assert_created(&f->env, &(table_spec){.properties = "other=1"});
+        for (int i = 0; again == 2 && i < 3; i++) assert_appended(&f->env, i == 0 ? "x" : i == 1 ? "y" : "z");
+        f->err = (silt_error){0};
+        assert_int_equal(write_commit(t, "WRITE", &version, &f->err), SILT_CONFLICT);
+        assert_string_equal(f->err.condition, "DELTA_TABLE_ID_MISMATCH");
+        assert_string_equal(f->err.sqlstate, "KD007");
+        delta_txn_free(t);
+        delta_snapshot_release(s);
+        if (again > 0) assert_live(&f->env, again == 1 ? 0 : 3, again == 1 ? "" : "x,y,z");
+        all = (store_list_result){0};
+        if (store_list(f->store, STR("/t"), STR_NULL, true, f->arena, &all, &f->err) == SILT_OK)
+            for (size_t i = 0; i < all.count; i++) assert_ok(store_remove(f->store, all.items[i].path, &f->err), &f->err);
+    }
+}
+
+/* The version that was read was cleaned up while the transaction was open, and the next one too: it is not written again. */
+static void a_log_cleaned_up_meanwhile(void **state) {
+    fixture *f = *state;
+    delta_snapshot *s;
+    delta_txn *t;
+    int64_t version;
+    assert_created(&f->env, &(table_spec){0});
+    assert_ok(write_begin(&f->env, &s, &t, &f->err), &f->err);
+    assert_ok(write_add_files(t, "mine", &f->err), &f->err);
+    for (int i = 0; i < 3; i++) assert_appended(&f->env, i == 0 ? "x" : i == 1 ? "y" : "z");
+    /* versions 0 and 1 are gone, a checkpoint of version 2 stands for them */
+    const char checkpoint[] = "{\"checkpointMetadata\":{\"version\":2}}\n";
+    assert_ok(store_put(f->store, STR("/t/_delta_log/00000000000000000002.checkpoint.00000000-0000-0000-0000-000000000001.json"), str_of(checkpoint),
+                        STORE_PUT_IF_ABSENT, &f->err), &f->err);
+    assert_ok(store_remove(f->store, STR("/t/_delta_log/00000000000000000000.json"), &f->err), &f->err);
+    assert_ok(store_remove(f->store, STR("/t/_delta_log/00000000000000000001.json"), &f->err), &f->err);
+    assert_int_equal(write_commit(t, "WRITE", &version, &f->err), SILT_CONFLICT);
+    assert_string_equal(f->err.condition, "DELTA_CONCURRENT_WRITE");
+    assert_null(write_log_text(f->store, "00000000000000000001.json", f->arena));
+    delta_txn_free(t);
+    delta_snapshot_release(s);
+}
+
 /* ---- faults ---- */
 
 typedef struct one_fault {
@@ -466,6 +519,8 @@ int main(void) {
         WITH_TABLE(partition_values_must_be_there),
         WITH_TABLE(unwritable_features_are_refused_by_name),
         WITH_TABLE(create_over_an_existing_table),
+        WITH_TABLE(a_table_replaced_underneath),
+        WITH_TABLE(a_log_cleaned_up_meanwhile),
         WITH_TABLE(lost_reply_is_read_back),
         WITH_TABLE(failed_puts_are_tried_again),
         WITH_TABLE(unknown_outcome_is_never_guessed),

@@ -16,7 +16,7 @@ static void make_folder(const char *name) { assert_int_equal(mkdir(in_folder(nam
 static silt_status try_open(const char *format, const char *name, const char *options, const char *ddl, table_source **out, silt_error *err) {
     str paths[1] = {in_folder(name)}, keys[8], values[8], rest = str_of(options), piece;
     size_t n = 0;
-    while (rest.len && str_next(&rest, ';', &piece)) {
+    while (rest.len && str_next(&rest, '&', &piece)) {
         size_t at = str_find_char(piece, '=');
         keys[n] = str_slice(piece, 0, at);
         values[n++] = str_slice(piece, at + 1, piece.len);
@@ -52,7 +52,7 @@ static void csv_is_text_without_header_by_default(void **state) {
 static void csv_infers_types_in_sparks_order(void **state) {
     (void)state;
     write_text("typed.csv", "i,l,d,dt,ts,b,s,mixed,none\n1,3000000000,1.5,2024-01-31,2024-01-31 10:00:00,true,x,1,\n-2,4,1e3,2023-12-01,2024-01-31T10:00:00.25Z,FALSE,,y,\n");
-    table_source *t = open_source("csv", "typed.csv", "header=true;inferSchema=true", NULL);
+    table_source *t = open_source("csv", "typed.csv", "header=true&inferSchema=true", NULL);
     assert_string_equal(schema_of(t), "struct<i:int,l:bigint,d:double,dt:date,ts:timestamp,b:boolean,s:string,mixed:string,none:string>");
     assert_string_equal(content_of(t), "1,3000000000,1.5,2024-01-31,2024-01-31T10:00:00Z,true,x,1,null\n-2,4,1000.0,2023-12-01,2024-01-31T10:00:00.25Z,false,null,y,null");
 }
@@ -71,7 +71,7 @@ static void csv_timestamps_without_a_zone_are_the_sessions(void **state) {
 static void csv_options(void **state) {
     (void)state;
     write_text("options.csv", "# a comment\na;b\n'x;y';NA\n'it\\'s';31/01/2024\n");
-    table_source *t = open_source("csv", "options.csv", "sep=;;quote=';nullValue=NA;comment=#;HEADER=true;dateFormat=dd/MM/yyyy", "a STRING, b DATE");
+    table_source *t = open_source("csv", "options.csv", "sep=;&quote='&nullValue=NA&comment=#&HEADER=true&dateFormat=dd/MM/yyyy", "a STRING, b DATE");
     assert_string_equal(content_of(t), "x;y,null\nit's,2024-01-31");
 }
 
@@ -90,7 +90,7 @@ static void csv_malformed_fields_by_mode(void **state) {
 static void csv_header_names(void **state) {
     (void)state;
     write_text("names.csv", "a,,A,\"b \"\"c\"\"\"\n1,2,3,4\n");
-    assert_string_equal(schema_of(open_source("csv", "names.csv", "header=true;escape=\"", NULL)), "struct<a0:string,_c1:string,A2:string,b \"c\":string>");
+    assert_string_equal(schema_of(open_source("csv", "names.csv", "header=true&escape=\"", NULL)), "struct<a0:string,_c1:string,A2:string,b \"c\":string>");
 }
 
 /* ---- json ---- */

@@ -217,6 +217,35 @@ static void files_end_at_the_target_size(void **state) {
     assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(*), sum(i) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr), "600000,179999700000");
 }
 
+static void records_per_file_are_limited(void **state) {
+    (void)state;
+    fake_table *t = table_of("i BIGINT, p INT", "SELECT i, (i // 4000)::INT AS p FROM range(8000) t(i)");
+    write_spec spec = spec_of(t->base.schema);
+    spec.max_records_per_file = 3000;
+    write_result r = write_table(t, &spec);
+    assert_int_equal(r.n_files, 3);
+    assert_int_equal(r.files[0].num_records, 3000);
+    assert_int_equal(r.files[2].num_records, 2000);
+    static const uint32_t partition[] = {1};
+    spec = spec_of(t->base.schema);
+    spec.partition_columns = partition;
+    spec.n_partition_columns = 1;
+    spec.max_records_per_file = 3000;
+    r = write_table(t, &spec);
+    assert_int_equal(r.n_files, 4);
+    assert_int_equal(r.rows, 8000);
+    assert_non_null(strstr(arena_cstr(fix.arena, r.files[0].path), ".c000.snappy.parquet"));
+    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(DISTINCT i) FROM '%.*s/*/*.parquet'", STR_ARG(spec.root)).ptr), "8000");
+}
+
+static void the_prefix_of_strings_may_be_another(void **state) {
+    (void)state;
+    fake_table *t = table_of("s STRING", "SELECT 'abcdef' AS s");
+    write_spec spec = spec_of(t->base.schema);
+    spec.string_prefix_length = 3;
+    assert_string_equal(arena_cstr(fix.arena, write_table(t, &spec).files[0].stats), "{\"numRecords\":1,\"minValues\":{\"s\":\"abc\"},\"maxValues\":{\"s\":\"abc\x7f\"},\"nullCount\":{\"s\":0}}");
+}
+
 static void parquet_types_are_what_spark_expects(void **state) {
     (void)state;
     fake_table *t = table_of("b TINYINT, s SMALLINT, ts TIMESTAMP, tn TIMESTAMP_NTZ, d5 DECIMAL(5,2), d18 DECIMAL(18,2), d38 DECIMAL(38,2), a ARRAY<INT>, m MAP<STRING, INT>, dt DATE",
@@ -409,6 +438,8 @@ int main(void) {
         cmocka_unit_test(names_sizes_and_content),
         cmocka_unit_test(no_rows_no_files),
         cmocka_unit_test(files_end_at_the_target_size),
+        cmocka_unit_test(records_per_file_are_limited),
+        cmocka_unit_test(the_prefix_of_strings_may_be_another),
         cmocka_unit_test(parquet_types_are_what_spark_expects),
         cmocka_unit_test(mapped_columns_have_physical_names_and_ids),
         cmocka_unit_test(partitions_get_folders_and_values),

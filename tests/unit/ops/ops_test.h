@@ -35,7 +35,7 @@ int world_teardown(void **state);
 /** CREATE with these columns ("a INT NOT NULL, b STRING"); NULL: from `query`. Lists are comma-separated, properties "k=v;k=v". */
 typedef struct create_words {
     const char *columns, *partitioned_by, *cluster_by, *properties, *comment, *query;
-    bool or_replace, replace_only, if_not_exists, is_managed;
+    bool or_replace, replace_only, if_not_exists, is_managed, is_path, is_new_name;
 } create_words;
 silt_status world_create(world *w, create_words words);
 

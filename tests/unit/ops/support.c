@@ -115,7 +115,9 @@ silt_status world_create(world *w, create_words words) {
                         .or_replace = words.or_replace,
                         .replace_only = words.replace_only,
                         .if_not_exists = words.if_not_exists,
-                        .is_managed = words.is_managed};
+                        .is_managed = words.is_managed,
+                        .is_path = words.is_path,
+                        .is_new_name = words.is_new_name};
     spec.partition_columns = split(w, words.partitioned_by, ',', &spec.n_partition_columns);
     spec.cluster_columns = split(w, words.cluster_by, ',', &spec.n_cluster_columns);
     silt_status status = SILT_OK;

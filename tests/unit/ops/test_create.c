@@ -148,14 +148,15 @@ static void column_mapping_gives_ids_and_names(void **state) {
     assert_string_equal(world_rows(w, "SELECT `a b`, s.x, p FROM t"), "1|2|3\n");
 }
 
-static void replacing_keeps_deletion_vectors_and_row_tracking_only(void **state) {
+static void replacing_keeps_what_delta_keeps(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "a INT", .properties = "delta.enableDeletionVectors=true;delta.enableRowTracking=true;delta.appendOnly=false;mine=1"}));
+    OK(world_create(w, (create_words){.columns = "a INT", .properties = "delta.enableDeletionVectors=true;delta.enableRowTracking=true;delta.checkpointPolicy=v2;delta.appendOnly=false;mine=1"}));
     str row_ids = property(w, "delta.rowTracking.materializedRowIdColumnName"), id = json_get_str(world_action(w, 0, "metaData"), "id", STR_NULL);
     OK(world_create(w, (create_words){.columns = "b INT", .or_replace = true}));
     assert_true(str_eqz(property(w, "delta.enableDeletionVectors"), "true"));
     assert_true(str_eqz(property(w, "delta.enableRowTracking"), "true"));
     assert_true(str_eq(property(w, "delta.rowTracking.materializedRowIdColumnName"), row_ids));
+    assert_true(str_eqz(property(w, "delta.checkpointPolicy"), "v2"));
     assert_true(str_is_null(property(w, "mine")));
     assert_true(str_is_null(property(w, "delta.appendOnly")));
     assert_false(str_eq(json_get_str(world_action(w, 1, "metaData"), "id", STR_NULL), id));
@@ -165,8 +166,14 @@ static void replacing_keeps_deletion_vectors_and_row_tracking_only(void **state)
 static void a_default_needs_its_feature(void **state) {
     world *w = *state;
     FAILS("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED", world_create(w, (create_words){.columns = "a INT DEFAULT 7, b STRING"}));
-    OK(world_create(w, (create_words){.columns = "a INT DEFAULT 7, b STRING", .properties = "delta.feature.allowColumnDefaults=supported"}));
-    assert_string_equal(schema_of(w, 0), "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"integer\",\"nullable\":true,\"metadata\":{\"CURRENT_DEFAULT\":\"7\"}},"
+    const char *feature = "delta.feature.allowColumnDefaults=supported";
+    FAILS("INVALID_DEFAULT_VALUE.DATA_TYPE", world_create(w, (create_words){.columns = "a INT DEFAULT 'x'", .properties = feature}));
+    FAILS("INVALID_DEFAULT_VALUE.DATA_TYPE", world_create(w, (create_words){.columns = "a TINYINT DEFAULT 300", .properties = feature}));
+    FAILS("INVALID_DEFAULT_VALUE.SUBQUERY_EXPRESSION", world_create(w, (create_words){.columns = "a INT DEFAULT (SELECT 1)", .properties = feature}));
+    FAILS("INVALID_DEFAULT_VALUE.UNRESOLVED_EXPRESSION", world_create(w, (create_words){.columns = "a INT DEFAULT zz", .properties = feature}));
+    OK(world_create(w, (create_words){.columns = "a DATE DEFAULT current_date(), b TINYINT DEFAULT 5, c STRING DEFAULT 1, d BIGINT DEFAULT 1", .properties = feature}));
+    OK(world_create(w, (create_words){.or_replace = true, .columns = "a INT DEFAULT 7, b STRING", .properties = "delta.feature.allowColumnDefaults=supported"}));
+    assert_string_equal(schema_of(w, 1), "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"integer\",\"nullable\":true,\"metadata\":{\"CURRENT_DEFAULT\":\"7\"}},"
                                          "{\"name\":\"b\",\"type\":\"string\",\"nullable\":true,\"metadata\":{}}]}");
 }
 
@@ -224,6 +231,25 @@ static void an_existing_table_is_taken_over_when_it_fits(void **state) {
     FAILS("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", world_create(w, (create_words){.query = "SELECT 1 AS a"}));
 }
 
+static void or_replace_under_a_new_name_does_not_wipe_a_table(void **state) {
+    world *w = *state;
+    OK(world_create(w, (create_words){.query = "SELECT 1 AS a"}));
+    FAILS("DELTA_CREATE_TABLE_SCHEME_MISMATCH", world_create(w, (create_words){.columns = "x INT", .or_replace = true, .is_new_name = true}));
+    OK(world_create(w, (create_words){.columns = "a INT", .or_replace = true, .is_new_name = true})); /* it fits: taken over */
+    assert_int_equal(world_version(w), 0);
+    OK(world_create(w, (create_words){.query = "SELECT 2 AS x", .or_replace = true, .is_new_name = true}));
+    assert_int_equal(world_version(w), 1);
+}
+
+static void a_table_at_its_own_path_exists_already(void **state) {
+    world *w = *state;
+    OK(world_create(w, (create_words){.columns = "a INT", .is_path = true}));
+    FAILS("TABLE_OR_VIEW_ALREADY_EXISTS", world_create(w, (create_words){.columns = "a INT", .is_path = true}));
+    OK(world_create(w, (create_words){.columns = "b STRING", .is_path = true, .if_not_exists = true}));
+    OK(world_create(w, (create_words){.columns = "b STRING", .is_path = true, .or_replace = true}));
+    assert_int_equal(world_version(w), 1);
+}
+
 static void foreign_files_are_not_built_upon(void **state) {
     world *w = *state;
     str path = arena_printf(w->a, "%s/notes.txt", w->root);
@@ -261,12 +287,14 @@ int main(void) {
         WITH_WORLD(properties_are_stored_and_recorded),
         WITH_WORLD(session_defaults_apply_to_new_tables),
         WITH_WORLD(column_mapping_gives_ids_and_names),
-        WITH_WORLD(replacing_keeps_deletion_vectors_and_row_tracking_only),
+        WITH_WORLD(replacing_keeps_what_delta_keeps),
         WITH_WORLD(a_default_needs_its_feature),
         WITH_WORLD(names_and_types_are_checked),
         WITH_WORLD(partition_columns_are_checked),
         WITH_WORLD(a_check_must_be_a_condition_over_the_columns),
         WITH_WORLD(an_existing_table_is_taken_over_when_it_fits),
+        WITH_WORLD(or_replace_under_a_new_name_does_not_wipe_a_table),
+        WITH_WORLD(a_table_at_its_own_path_exists_already),
         WITH_WORLD(foreign_files_are_not_built_upon),
         WITH_WORLD(nothing_to_replace_and_nothing_to_take),
         WITH_WORLD(a_query_that_fails_leaves_no_table),

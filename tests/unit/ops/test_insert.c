@@ -159,6 +159,7 @@ static void by_name_fills_what_is_missing(void **state) {
     OK(INSERT(.query = "SELECT 3 AS c, 1 AS a", .by_name = true));
     OK(INSERT(.query = "SELECT 'x' AS B, 3 AS C", .by_name = true));
     FAILS("DELTA_METADATA_MISMATCH", INSERT(.query = "SELECT 1 AS a, 2 AS zz", .by_name = true));
+    FAILS("INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS", INSERT(.query = "SELECT 1 AS a, '2' AS b, 3 AS c, 4 AS d", .by_name = true));
     FAILS("DELTA_DUPLICATE_COLUMNS_FOUND", INSERT(.query = "SELECT 1 AS zz, 2 AS ZZ", .by_name = true, .options = {.merge_schema = true}));
     FAILS("COLUMN_ALREADY_EXISTS", INSERT(.query = "SELECT 1 AS a, 2 AS A", .by_name = true));
     ROWS("SELECT * FROM t ORDER BY a", "NULL|x|3\n1|NULL|3\n");
@@ -241,7 +242,10 @@ static void a_static_overwrite_replaces_its_partition(void **state) {
     OK(INSERT(.query = "SELECT 11", .overwrite = true, .partition = "p=2,q='a'"));
     PARAMETERS(2, "{\"mode\":\"Overwrite\",\"partitionBy\":\"[]\",\"predicate\":\"((p <=> 2) AND (q <=> 'a'))\"}");
     ROWS("SELECT id, p, q FROM t ORDER BY id", "10|1|c\n11|2|a\n");
-    OK(INSERT(.query = "SELECT 1 WHERE false", .overwrite = true, .partition = "p=2,q='a'")); /* empties it */
+    OK(INSERT(.query = "SELECT 12", .overwrite = true, .partition = "p=NULL,q='a\\'b'"));
+    PARAMETERS(3, "{\"mode\":\"Overwrite\",\"partitionBy\":\"[]\",\"predicate\":\"((p IS NULL) AND (q <=> 'a\\\\'b'))\"}");
+    OK(INSERT(.query = "SELECT 1 WHERE false", .overwrite = true, .partition = "p=NULL,q='a\\'b'")); /* empties it */
+    OK(INSERT(.query = "SELECT 1 WHERE false", .overwrite = true, .partition = "p=2,q='a'"));
     ROWS("SELECT id, p, q FROM t ORDER BY id", "10|1|c\n");
 }
 
@@ -260,6 +264,7 @@ static void a_dynamic_overwrite_replaces_the_partitions_it_writes(void **state) 
     ROWS("SELECT id, p FROM t ORDER BY id", "12|b\n");
     OK(world_create(w, (create_words){.query = "SELECT 1 AS id", .or_replace = true}));
     OK(INSERT(.query = "VALUES (2)", .overwrite = true, .options = dynamic)); /* not partitioned: all of it */
+    PARAMETERS(5, "{\"mode\":\"Overwrite\",\"partitionBy\":\"[]\",\"isDynamicPartitionOverwrite\":true}");
     ROWS("SELECT id FROM t", "2\n");
 }
 

@@ -1,0 +1,182 @@
+/* Which files of the log make up a version: checkpoints, the hint, compacted files, gaps. PROTOCOL.md "Checkpoints", "Last Checkpoint File", "Log Compaction Files". */
+#include "read_support.h"
+
+#include "delta/segment.h"
+
+static delta_segment segment(log_fixture *f, int64_t version) {
+    delta_segment g;
+    if (segment_load(&f->env, LOG_ROOT, version, f->arena, &g, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    return g;
+}
+
+static void segment_fails(log_fixture *f, int64_t version, const char *condition) {
+    delta_segment g;
+    assert_int_not_equal(segment_load(&f->env, LOG_ROOT, version, f->arena, &g, &f->err), SILT_OK);
+    assert_condition(&f->err, condition);
+}
+
+static void commits(log_fixture *f, int64_t from, int64_t to) {
+    for (int64_t v = from; v <= to; v++) log_commit(f, v, "{}\n");
+}
+
+#define UUID "80a083e8-7026-4e79-81be-64bd76c43a11"
+
+static void commits_alone(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 3);
+    delta_segment g = segment(f, DELTA_LATEST);
+    assert_int_equal(g.version, 3);
+    assert_int_equal(g.n_checkpoint, 0);
+    assert_int_equal(g.checkpoint_version, -1);
+    assert_int_equal(g.n_commits, 4);
+    assert_int_equal(segment(f, 1).n_commits, 2);
+}
+
+static void newest_checkpoint_not_above_the_version(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 9);
+    log_put(f, log_name(f, 3, ".checkpoint.parquet"), "x");
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    delta_segment g = segment(f, DELTA_LATEST);
+    assert_int_equal(g.checkpoint_version, 6);
+    assert_int_equal(g.n_commits, 3);
+    assert_int_equal(g.commits[0].name.version, 7);
+    g = segment(f, 5);
+    assert_int_equal(g.checkpoint_version, 3);
+    assert_int_equal(g.n_commits, 2);
+    g = segment(f, 6);
+    assert_int_equal(g.checkpoint_version, 6);
+    assert_int_equal(g.n_commits, 0);
+    assert_int_equal(g.last_commit->name.version, 6);
+}
+
+static void incomplete_parts_are_passed_over(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 6);
+    log_put(f, log_name(f, 2, ".checkpoint.0000000001.0000000002.parquet"), "x");
+    log_put(f, log_name(f, 2, ".checkpoint.0000000002.0000000002.parquet"), "x");
+    log_put(f, log_name(f, 4, ".checkpoint.0000000001.0000000003.parquet"), "x");
+    log_put(f, log_name(f, 4, ".checkpoint.0000000003.0000000003.parquet"), "x");
+    delta_segment g = segment(f, DELTA_LATEST);
+    assert_int_equal(g.checkpoint_version, 2);
+    assert_int_equal(g.n_checkpoint, 2);
+    assert_int_equal(g.checkpoint[0].name.part, 1);
+    assert_int_equal(g.checkpoint[1].name.part, 2);
+    log_put(f, log_name(f, 4, ".checkpoint.0000000002.0000000003.parquet"), "x");
+    assert_int_equal(segment(f, DELTA_LATEST).checkpoint_version, 4);
+}
+
+/* Parts of two writers with different counts, mixed: only the set that is whole counts. */
+static void parts_of_two_sets(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 1);
+    log_put(f, log_name(f, 1, ".checkpoint.0000000001.0000000002.parquet"), "x");
+    log_put(f, log_name(f, 1, ".checkpoint.0000000001.0000000003.parquet"), "x");
+    log_put(f, log_name(f, 1, ".checkpoint.0000000002.0000000003.parquet"), "x");
+    assert_int_equal(segment(f, DELTA_LATEST).n_checkpoint, 0);
+    log_put(f, log_name(f, 1, ".checkpoint.0000000003.0000000003.parquet"), "x");
+    assert_int_equal(segment(f, DELTA_LATEST).n_checkpoint, 3);
+    log_put(f, log_name(f, 1, ".checkpoint." UUID ".json"), "x");
+    assert_int_equal(segment(f, DELTA_LATEST).n_checkpoint, 1);
+}
+
+/* The hint may be missing, damaged, stale, or point nowhere: the answer is the same. */
+static void hint_is_only_a_hint(void **state) {
+    static const char *const hints[] = {
+        "", "{", "[]", "\"x\"", "{'version':'x'}", "{'version':-5}", "{'version':3}", "{'version':6}", "{'version':4}", "{'version':999}", "{'version':6,'parts':2}",
+        "{'version':1e3}", "not json at all",
+    };
+    log_fixture *f = *state;
+    commits(f, 0, 9);
+    log_put(f, log_name(f, 3, ".checkpoint.parquet"), "x");
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+        log_put(f, "_last_checkpoint", hints[i]);
+        delta_segment g = segment(f, DELTA_LATEST);
+        assert_int_equal(g.version, 9);
+        assert_int_equal(g.checkpoint_version, 6);
+        assert_int_equal(g.n_commits, 3);
+        assert_int_equal(segment(f, 2).n_commits, 3);
+        assert_int_equal(segment(f, 4).checkpoint_version, 3);
+    }
+}
+
+static void compacted_files_replace_their_commits(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 9);
+    log_put(f, "00000000000000000001.00000000000000000003.compacted.json", "");
+    log_put(f, "00000000000000000001.00000000000000000005.compacted.json", "");
+    log_put(f, "00000000000000000004.00000000000000000009.compacted.json", "");
+    delta_segment g = segment(f, DELTA_LATEST);
+    assert_int_equal(g.n_commits, 1 + 1 + 4); /* 0, 1–5, 6 7 8 9 */
+    assert_int_equal(g.commits[1].name.end_version, 5);
+    g = segment(f, 4);
+    assert_int_equal(g.n_commits, 3); /* 0, 1–3, 4 */
+    assert_int_equal(g.commits[1].name.end_version, 3);
+    log_remove(f, log_name(f, 2, ".json")); /* covered: no gap */
+    assert_int_equal(segment(f, DELTA_LATEST).n_commits, 6);
+    segment_fails(f, 2, "DELTA_VERSIONS_NOT_CONTIGUOUS");
+}
+
+static void gap_is_named(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 2);
+    commits(f, 5, 6);
+    segment_fails(f, DELTA_LATEST, "DELTA_VERSIONS_NOT_CONTIGUOUS");
+    assert_non_null(strstr(f->err.message, "2 is followed by 5"));
+    assert_int_equal(segment(f, 2).version, 2);
+    log_put(f, log_name(f, 5, ".checkpoint.parquet"), "x"); /* a checkpoint behind the gap */
+    assert_int_equal(segment(f, DELTA_LATEST).n_commits, 1);
+}
+
+static void cleaned_up_log(void **state) {
+    log_fixture *f = *state;
+    commits(f, 6, 9);
+    segment_fails(f, DELTA_LATEST, "DELTA_TRUNCATED_TRANSACTION_LOG");
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    assert_int_equal(segment(f, DELTA_LATEST).version, 9);
+    segment_fails(f, 5, "DELTA_VERSION_NOT_FOUND");
+    assert_non_null(strstr(f->err.message, "[6, 9]"));
+    segment_fails(f, 10, "DELTA_VERSION_NOT_FOUND");
+    assert_non_null(strstr(f->err.message, "[6, 9]"));
+    segment_fails(f, -7, "DELTA_VERSION_NOT_FOUND");
+}
+
+static void no_table(void **state) {
+    log_fixture *f = *state;
+    segment_fails(f, DELTA_LATEST, "DELTA_TABLE_NOT_FOUND");
+    log_put(f, "_last_checkpoint", "{'version':3}");
+    log_put(f, log_name(f, 3, ".crc"), "{}");
+    log_put(f, "readme.txt", "");
+    log_put(f, log_name(f, 0, ".json.tmp"), "");
+    segment_fails(f, DELTA_LATEST, "DELTA_TABLE_NOT_FOUND");
+    bool exists = true;
+    assert_int_equal(delta_table_exists(&f->env, LOG_ROOT, &exists, &f->err), SILT_OK);
+    assert_false(exists);
+    commits(f, 0, 0);
+    assert_int_equal(delta_table_exists(&f->env, LOG_ROOT, &exists, &f->err), SILT_OK);
+    assert_true(exists);
+}
+
+static void version_range(void **state) {
+    log_fixture *f = *state;
+    int64_t earliest, latest;
+    commits(f, 0, 4);
+    assert_int_equal(delta_version_range(&f->env, LOG_ROOT, &earliest, &latest, &f->err), SILT_OK);
+    assert_int_equal(earliest, 0);
+    assert_int_equal(latest, 4);
+    log_put(f, log_name(f, 3, ".checkpoint.parquet"), "x");
+    log_remove(f, log_name(f, 0, ".json"));
+    assert_int_equal(delta_version_range(&f->env, LOG_ROOT, &earliest, &latest, &f->err), SILT_OK);
+    assert_int_equal(earliest, 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, log_setup, log_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(commits_alone), TEST(newest_checkpoint_not_above_the_version), TEST(incomplete_parts_are_passed_over), TEST(parts_of_two_sets), TEST(hint_is_only_a_hint),
+        TEST(compacted_files_replace_their_commits), TEST(gap_is_named), TEST(cleaned_up_log), TEST(no_table), TEST(version_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
