@@ -271,7 +271,10 @@ int output_stream(output *o, struct ArrowArrayStream *stream) {
                 break;
             }
         }
-        if (code == EXIT_DONE) o->format->end(o);
+        if (code == EXIT_DONE) {
+            o->format->end(o);
+            if (!o->path) (void)fflush(o->file); /* a reader learns of each statement as it ends; an error shows when the output is closed */
+        }
     }
     if (o->schema.release) o->schema.release(&o->schema);
     stream->release(stream);

@@ -86,9 +86,9 @@ static silt_status check_partition_values(const delta_txn *t, silt_error *err) {
 }
 
 static silt_status has_row_id(void *ctx, size_t i, const delta_add *add, silt_error *err) {
-    (void)ctx;
+    const delta_txn *t = ctx;
     (void)i;
-    if (add->base_row_id >= 0) return SILT_OK;
+    if (add->base_row_id >= 0 || path_set_has(&t->removed_paths, add->path)) return SILT_OK; /* CREATE OR REPLACE removes them all */
     return err_UNSUPPORTED_FEATURE(err, "enabling row tracking on a table with files that have no row ids (backfill)");
 }
 
@@ -97,11 +97,11 @@ static silt_status check_row_tracking_enablement(const delta_txn *t, silt_error 
     bool now = t->new_metadata && delta_config_bool(&t->new_metadata->configuration, "delta.enableRowTracking");
     bool before = t->metadata && delta_config_bool(&t->metadata->configuration, "delta.enableRowTracking");
     if (!now || before || !t->snapshot) return SILT_OK;
-    return delta_snapshot_each_file(t->snapshot, false, has_row_id, NULL, err);
+    return delta_snapshot_each_file(t->snapshot, false, has_row_id, (void *)(uintptr_t)t, err);
 }
 
 static bool is_blind(const delta_txn *t) {
-    if (t->read_whole_table || t->n_read_predicates > 0 || t->read_files.count > 0) return false;
+    if (t->read_whole_table || t->n_read_predicates > 0 || t->read_files.count > 0 || txn_replaces_table(t)) return false;
     return t->removed_paths.count == 0;
 }
 

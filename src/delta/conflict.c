@@ -230,8 +230,6 @@ static silt_status check_still_writable(delta_txn *t, const delta_commit *winner
 
 /* ---- 3: domain metadata ---- */
 
-static bool replaces_table(const delta_txn *t) { return t->new_metadata && !str_eq(t->new_metadata->id, t->metadata->id); }
-
 static silt_status check_domains(delta_txn *t, const delta_commit *winner, silt_error *err) {
     for (size_t w = 0; w < winner->n_domains; w++) {
         str domain = winner->domains[w].domain;
@@ -239,7 +237,7 @@ static silt_status check_domains(delta_txn *t, const delta_commit *winner, silt_
         bool ours = false;
         for (size_t i = 0; i < t->n_domains; i++) ours |= str_eq(t->domains[i].domain, domain);
         /* A table that is replaced would have to undo a domain that it never saw. */
-        if (ours || replaces_table(t)) return conflict(err_DELTA_CONCURRENT_TRANSACTION, winner, "changed domain", domain, NULL, err);
+        if (ours || txn_replaces_table(t)) return conflict(err_DELTA_CONCURRENT_TRANSACTION, winner, "changed domain", domain, NULL, err);
     }
     return SILT_OK;
 }
@@ -299,6 +297,8 @@ static bool matches_read(const delta_txn *t, const str_map *partition_values, ar
     return false;
 }
 
+static bool read_everything(const delta_txn *t) { return t->read_whole_table || txn_replaces_table(t); }
+
 static bool is_partitioned(const delta_txn *t) { return delta_snapshot_metadata(t->snapshot)->n_partition_columns > 0; }
 
 static bool winner_is_blind(const delta_commit *winner) {
@@ -325,7 +325,7 @@ static bool winner_is_backfill(const delta_commit *winner) {
 static silt_status check_added_files(delta_txn *t, const delta_commit *winner, silt_error *err) {
     if (t->is_blind || winner->n_adds == 0 || str_eqz(t->isolation, "SnapshotIsolation") || winner_is_backfill(winner)) return SILT_OK;
     if (str_eqz(t->isolation, "WriteSerializable") && !t->new_metadata && winner_is_blind(winner)) return SILT_OK;
-    if (t->read_whole_table || !is_partitioned(t))
+    if (read_everything(t) || !is_partitioned(t))
         return conflict(err_DELTA_CONCURRENT_APPEND, winner, "added", winner->adds[0].path, &winner->adds[0].partition_values, err);
     arena *scratch = arena_new();
     if (!scratch) return error_no_memory(err);
@@ -344,7 +344,7 @@ static silt_status check_added_files(delta_txn *t, const delta_commit *winner, s
 
 /* Files named one by one decide; a transaction that gave a predicate alone has read every file that it matches. */
 static bool was_read(const delta_txn *t, const delta_remove *remove, arena *scratch) {
-    if (t->read_whole_table || path_set_has(&t->read_files, uri_decode(remove->path, scratch))) return true;
+    if (read_everything(t) || path_set_has(&t->read_files, uri_decode(remove->path, scratch))) return true;
     if (t->read_files.count > 0 || t->n_read_predicates == 0) return false;
     if (!is_partitioned(t) || !remove->extended_file_metadata) return true;
     return matches_read(t, &remove->partition_values, scratch);

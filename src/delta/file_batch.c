@@ -35,36 +35,52 @@ static size_t scheme_end(str path) {
     return i > 1 && i + 1 < path.len && path.ptr[i] == ':' && path.ptr[i + 1] == '/' ? i + 1 : 0;
 }
 
-size_t path_canonical(str path, char *out) {
-    size_t n = 0, i = scheme_end(path);
+/* Walks the canonical text character by character, so that comparing and hashing need no memory. */
+typedef struct canonical {
+    str path;
+    size_t at, verbatim; /* the next byte; up to `verbatim` they stand for themselves ("scheme://") */
+    bool after_slash;
+} canonical;
+
+static canonical canonical_start(str path) {
+    canonical c = {.path = path};
+    size_t i = scheme_end(path);
     if (i == 5 && memcmp(path.ptr, "file:", 5) == 0) {
         if (path.len - i >= 2 && path.ptr[i + 1] == '/') { /* file://authority/path: only the local host is meant */
             i += 2;
             while (i < path.len && path.ptr[i] != '/') i++;
         }
-    } else if (i > 0) { /* another scheme keeps "scheme://" */
-        memcpy(out, path.ptr, i);
-        n = i;
-        if (i + 1 < path.len && path.ptr[i] == '/' && path.ptr[i + 1] == '/') {
-            out[n++] = '/';
-            out[n++] = '/';
-            i += 2;
-        }
+        c.at = i;
+    } else if (i > 0) {
+        c.verbatim = i + 1 < path.len && path.ptr[i] == '/' && path.ptr[i + 1] == '/' ? i + 2 : i;
     }
-    size_t floor = n;
-    for (; i < path.len; i++) {
-        char c = path.ptr[i];
-        if (c == '%' && i + 2 < path.len) {
-            int hi = hex_digit(path.ptr[i + 1]), lo = hex_digit(path.ptr[i + 2]);
+    return c;
+}
+
+/* The next character, -1 at the end. */
+static int canonical_next(canonical *c) {
+    while (c->at < c->path.len) {
+        char ch = c->path.ptr[c->at++];
+        if (c->at <= c->verbatim) return (unsigned char)ch;
+        if (ch == '%' && c->at + 1 < c->path.len) {
+            int hi = hex_digit(c->path.ptr[c->at]), lo = hex_digit(c->path.ptr[c->at + 1]);
             if (hi >= 0 && lo >= 0) {
-                out[n++] = (char)(hi * 16 + lo);
-                i += 2;
-                continue;
+                c->at += 2;
+                c->after_slash = hi * 16 + lo == '/';
+                return hi * 16 + lo;
             }
         }
-        if (c == '/' && n > floor && out[n - 1] == '/') continue;
-        out[n++] = c;
+        if (ch == '/' && c->after_slash) continue;
+        c->after_slash = ch == '/';
+        return (unsigned char)ch;
     }
+    return -1;
+}
+
+size_t path_canonical(str path, char *out) {
+    canonical c = canonical_start(path);
+    size_t n = 0;
+    for (int ch; (ch = canonical_next(&c)) >= 0;) out[n++] = (char)ch;
     return n;
 }
 
@@ -90,15 +106,24 @@ static uint64_t hash_bytes(const char *p, size_t len, uint64_t seed) {
     return fold(a ^ 0x2d358dccaa6c78a5u, fold(b ^ 0x9e3779b97f4a7c15u, h ^ 0x4b33a62ed433d4a3u));
 }
 
-#define PATH_ON_STACK 512
+/* In steps of a fixed size, so that the plain and the made-up canonical text give the same key without a buffer for the whole. */
+#define HASH_STEP 512
 
 static uint64_t hash_path(str path) {
-    if (path_is_plain(path)) return hash_bytes(path.ptr, path.len, 0);
-    char small[PATH_ON_STACK], *canonical = path.len <= sizeof small ? small : malloc(path.len);
-    if (!canonical) return 0; /* a constant key is still right: rows with equal keys are compared byte by byte */
-    uint64_t h = hash_bytes(canonical, path_canonical(path, canonical), 0);
-    if (canonical != small) free(canonical);
-    return h;
+    uint64_t h = 0;
+    if (path_is_plain(path)) {
+        for (; path.len > HASH_STEP; path = str_slice(path, HASH_STEP, path.len)) h = hash_bytes(path.ptr, HASH_STEP, h);
+        return hash_bytes(path.ptr, path.len, h);
+    }
+    char step[HASH_STEP];
+    canonical c = canonical_start(path);
+    size_t n = 0;
+    for (int ch; (ch = canonical_next(&c)) >= 0; step[n++] = (char)ch)
+        if (n == HASH_STEP) {
+            h = hash_bytes(step, n, h);
+            n = 0;
+        }
+    return hash_bytes(step, n, h);
 }
 
 uint64_t file_key(str path, const delta_dv *dv) {
@@ -110,13 +135,12 @@ uint64_t file_key(str path, const delta_dv *dv) {
 static bool same_path(str a, bool a_plain, str b, bool b_plain) {
     if (str_eq(a, b)) return true;
     if (a_plain && b_plain) return false;
-    char *x = malloc(a.len + b.len + 1);
-    if (!x) return false;
-    char *y = x + a.len;
-    size_t n = path_canonical(a, x), m = path_canonical(b, y);
-    bool same = n == m && memcmp(x, y, n) == 0;
-    free(x);
-    return same;
+    canonical x = canonical_start(a), y = canonical_start(b);
+    for (;;) {
+        int c = canonical_next(&x), d = canonical_next(&y);
+        if (c != d) return false;
+        if (c < 0) return true;
+    }
 }
 
 static bool same_dv(const delta_dv *p, const delta_dv *q) {

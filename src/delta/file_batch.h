@@ -106,7 +106,7 @@ bool file_batch_is_file(const file_batch *b, uint32_t row, str path, const delta
 void file_batch_get_add(const file_batch *b, uint32_t row, delta_add *out);
 void file_batch_get_remove(const file_batch *b, uint32_t row, delta_remove *out);
 
-/** Replay key of a path and vector outside of a batch. `scratch` is used where the path has to be made canonical. */
+/** Replay key of a path and vector outside of a batch. */
 uint64_t file_key(str path, const delta_dv *dv);
 
 /**

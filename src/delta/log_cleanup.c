@@ -92,15 +92,13 @@ static bool has_commit(const cleanup *c, int64_t version) {
     return false;
 }
 
-/* The newest complete checkpoint that is not after `version`, with its commit there; -1 when there is none. */
+/* The newest complete checkpoint that is not after `version`, with its commit there; -1 when there is none. Names sort by version. */
 static int64_t checkpoint_up_to(const cleanup *c, int64_t version) {
-    int64_t best = -1;
-    for (size_t i = 0; i < c->n_files; i++) {
+    for (size_t i = c->n_files; i-- > 0;) {
         const listed_file *f = &c->files[i];
-        if (f->name.version > best && f->name.version <= version && is_complete_checkpoint(c, f) && has_commit(c, f->name.version))
-            best = f->name.version;
+        if (f->name.version <= version && is_complete_checkpoint(c, f) && has_commit(c, f->name.version)) return f->name.version;
     }
-    return best;
+    return -1;
 }
 
 /* What history still shows of dropped features may only go all at once. */

@@ -12,6 +12,7 @@
 #include "delta/features.h"
 #include "delta/properties.h"
 #include "delta/protocol_upgrade.h"
+#include "delta/stats_columns.h"
 
 #define MAX_FEATURES 64
 #define PREFIX(s, literal) ((s).len >= sizeof(literal) - 1 && str_eq_ascii_fold(str_slice((s), 0, sizeof(literal) - 1), STR(literal)))
@@ -134,9 +135,8 @@ static silt_status refuse_unsupported_property(const delta_property *p, str val,
     return SILT_OK;
 }
 
-static silt_status take_known(upgrade *u, const delta_property *p, str key, str val, silt_error *err) {
+static silt_status take_known(upgrade *u, const delta_property *p, str val, silt_error *err) {
     if (!p->user_settable) return err_DELTA_CANNOT_MODIFY_TABLE_PROPERTY(err, str_of(p->name));
-    (void)key;
     TRY(delta_property_validate(p, val, err));
     TRY(refuse_unsupported_property(p, val, err));
     if (u->old && strcmp(p->name, "delta.columnMapping.mode") == 0 && str_eqz(val, "id"))
@@ -164,9 +164,27 @@ static silt_status take_property(upgrade *u, str key, str val, bool allow_arbitr
     if (str_eq_ascii_fold(key, STR("delta.minWriterVersion"))) return take_version(key, val, 7, &u->min_writer, err);
     if (str_eq_ascii_fold(key, STR("delta.ignoreProtocolDefaults"))) return SILT_OK;
     const delta_property *p = delta_property_find(key);
-    if (p) return take_known(u, p, key, val, err);
+    if (p) return take_known(u, p, val, err);
     if (allow_arbitrary) return store_property(u, key, val, err);
     return err_DELTA_UNKNOWN_CONFIGURATION(err, key);
+}
+
+/* The columns of delta.dataSkippingStatsColumns must be there and have bounds; a struct stands for its leaves. */
+static silt_status check_stats_columns(const data_type *schema, const str_map *configuration, arena *mem, silt_error *err) {
+    const delta_metadata m = {.schema = schema, .configuration = *configuration};
+    const column_path *paths;
+    size_t n;
+    bool given;
+    TRY(delta_stats_columns(&m, mem, &paths, &n, &given, err));
+    for (size_t i = 0; i < n; i++) {
+        const field *f = NULL;
+        const data_type *in = schema;
+        for (size_t d = 0; d < paths[i].depth; d++, in = f->type) f = &in->fields[paths[i].index[d]];
+        type_id id = f->type->id;
+        if (id == TYPE_ARRAY || id == TYPE_MAP || id == TYPE_BOOLEAN || id == TYPE_BINARY)
+            return err_DELTA_COLUMN_DATA_SKIPPING_NOT_SUPPORTED_TYPE(err, f->name, type_sql(f->type, mem));
+    }
+    return SILT_OK;
 }
 
 /* ---- what properties and schema enable ---- */
@@ -397,6 +415,7 @@ silt_status delta_protocol_for(const delta_protocol *old, const data_type *schem
     str_map stored = {u.keys, u.values, u.count};
     TRY(enable_by_properties(&u, &stored, &manual, err));
     if (schema) TRY(enable_by_type(&u, schema, &manual, err));
+    if (schema) TRY(check_stats_columns(schema, &stored, mem, err));
     close_over_dependencies(&u.features);
     TRY(report_manual(&u, &manual, err));
     TRY(name_row_tracking_columns(&u, err));

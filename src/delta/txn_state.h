@@ -66,6 +66,8 @@ struct delta_txn {
 /** The protocol / metadata that the commit leaves behind. */
 static inline const delta_protocol *txn_protocol(const delta_txn *t) { return t->new_protocol ? t->new_protocol : t->protocol; }
 static inline const delta_metadata *txn_metadata(const delta_txn *t) { return t->new_metadata ? t->new_metadata : t->metadata; }
+/** The new metadata is that of another table in the same place (REPLACE TABLE): whatever was in it was read, by meaning. */
+static inline bool txn_replaces_table(const delta_txn *t) { return t->new_metadata && t->metadata && !str_eq(t->new_metadata->id, t->metadata->id); }
 /** How errors name the table. */
 str txn_table_name(const delta_txn *t);
 bool txn_has_data_change(const delta_txn *t);

@@ -6,7 +6,7 @@
 
 #include "engine/functions.h"
 
-/* The first '…' or "…" of a message that looks like a path. */
+/* The first '…' or "…" of a message that looks like a path, or the one behind a colon. */
 static bool quoted_path(const char *message, str *out) {
     for (const char *at = strpbrk(message, "'\""); at; at = strpbrk(at + 1, "'\"")) {
         const char *end = strchr(at + 1, *at);
@@ -17,7 +17,10 @@ static bool quoted_path(const char *message, str *out) {
         }
         at = end;
     }
-    return false;
+    const char *bare = strstr(message, ": /"); /* "… outside file: /a/b, attempted range …" */
+    size_t n = bare ? strcspn(bare + 2, ",\n") : 0;
+    *out = n ? (str){bare + 2, n} : *out;
+    return n > 0;
 }
 
 static bool mentions(const char *message, const char *what) { return strcasestr(message, what) != NULL; }
@@ -27,7 +30,7 @@ static bool is_damaged_file(const char *message) {
     static const char *const signs[] = {"TProtocolException", "No magic bytes",  "too small to be a Parquet", "Corrupt",          "Footer length",  "Invalid data",
                                         "decompress",         "Unexpected end",  "Failed to read Parquet",    "TTransportException", "out of buffer", "Parquet file",
                                         "malformed",          "Invalid page",    "Page size",                 "read but not enough", "beyond",        "Could not read all bytes",
-                                        "could not read enough bytes"};
+                                        "could not read enough bytes", "outside file"};
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
         if (mentions(message, signs[i])) return true;
     return false;
@@ -64,6 +67,7 @@ silt_status engine_failure(silt_error *err, const char *message, duckdb_error_ty
         case DUCKDB_ERROR_IO: return io_failure(err, message);
         default: break;
     }
+    if (mentions(message, "Max expression depth limit")) return err_UNSUPPORTED_FEATURE(err, "expressions of more than about 1000 levels, a chain of operators included");
     str path;
     if (is_damaged_file(message) && quoted_path(message, &path)) {
         silt_status status = err_FAILED_READ_FILE(err, path, "it is damaged or not a Parquet file");

@@ -108,6 +108,9 @@ silt_status bind_cast(binder *b, expr *e) MUST_CHECK;
 bool fold_simple(const expr *e, const bind_env *env, arena *a, value *out);
 /** Value of a constant by fold_simple or the engine. */
 silt_status bind_fold(binder *b, expr *e, value *out, bool *out_folded) MUST_CHECK;
+/** Constant sides of comparisons in a bound condition become literals, by the engine where need be: files and row groups can then be pruned by them. One whose evaluation
+ * fails stays as it is, since it may never be reached. */
+silt_status bind_fold_condition(binder *b, expr *e) MUST_CHECK;
 bool expr_is_constant(const expr *e);
 bool expr_has_volatile(const expr *e);
 

@@ -63,7 +63,33 @@ static bool is_orderable(const data_type *t) {
     return true;
 }
 
+/* CHAR(n) of a table, or NULL. */
+static const data_type *char_type(const expr *e) {
+    if (e->kind != EXPR_COLUMN || !e->source || e->source->kind != REL_TABLE || e->column >= e->source->n_columns) return NULL;
+    const data_type *t = e->source->columns[e->column].type;
+    return t->id == TYPE_STRING && t->is_char ? t : NULL;
+}
+
+/* CHAR(n) values are padded; a shorter literal that one is compared with is padded too. */
+static silt_status pad_char_literals(binder *b, expr *e) {
+    const data_type *t = NULL;
+    for (size_t i = 0; i < e->n_args && !t; i++) t = char_type(e->args[i]);
+    for (size_t i = 0; t && i < e->n_args; i++) {
+        expr *lit = e->args[i];
+        if (lit->kind != EXPR_LITERAL || lit->literal.is_null || lit->literal.type->id != TYPE_STRING) continue;
+        str s = lit->literal.as.bytes;
+        int32_t chars = 0;
+        for (size_t at = 0; at < s.len; chars++) (void)str_next_codepoint(s, &at);
+        if (chars >= t->length) continue;
+        value padded = {.type = &type_string, .as.bytes = arena_printf(b->a, "%.*s%*s", STR_ARG(s), (int)(t->length - chars), "")};
+        if (!padded.as.bytes.ptr) return error_no_memory(b->err);
+        BIND_NEW(e->args[i], expr_literal(b->a, padded, lit->span));
+    }
+    return SILT_OK;
+}
+
 static silt_status bind_comparison(binder *b, expr *e) {
+    TRY(pad_char_literals(b, e));
     const data_type *common = coerce_common(b->a, e->args[0]->type, e->args[1]->type);
     if (!common) return diff_types(b, e);
     if (!is_orderable(common)) return wrong_type(b, e, "an orderable type");
@@ -81,6 +107,7 @@ static silt_status two(binder *b, scope *s, const char *op, const expr *x, expr 
 
 /* BETWEEN stays one node where the three share a type; else it is x >= low AND x <= high, each with its own coercion, as Spark has it. */
 static silt_status bind_between(binder *b, scope *s, expr *e) {
+    TRY(pad_char_literals(b, e));
     const data_type *t = e->args[0]->type;
     if (type_equal(t, e->args[1]->type) && type_equal(t, e->args[2]->type) && is_orderable(t)) return become_boolean(e, any_nullable(e));
     expr *pair[2], *both;
@@ -94,6 +121,7 @@ static silt_status bind_between(binder *b, scope *s, expr *e) {
 }
 
 static silt_status bind_in(binder *b, expr *e) {
+    TRY(pad_char_literals(b, e));
     const data_type *common;
     TRY(bind_common_slots(b, e->args, e->n_args, e, &common));
     if (!is_orderable(common)) return wrong_type(b, e, "an orderable type");

@@ -190,6 +190,7 @@ static silt_status bind_select(binder *b, query *q, scope *outer) {
     if (q->where) {
         s.where = CLAUSE_WHERE;
         TRY(bind_condition(b, &s, &q->where, "WHERE"));
+        TRY(bind_fold_condition(b, q->where));
     }
     TRY(bind_select_list(b, &s, q));
     TRY(bind_group_by(b, &s, q));

@@ -281,7 +281,10 @@ static silt_status bind_join(binder *b, relation *r, scope *s) {
     scope on = {.outer = s->outer, .where = CLAUSE_ON};
     TRY(add_all(b, &on, &left, false));
     TRY(add_all(b, &on, &right, false));
-    if (r->on) TRY(bind_condition(b, &on, &r->on, "ON"));
+    if (r->on) {
+        TRY(bind_condition(b, &on, &r->on, "ON"));
+        TRY(bind_fold_condition(b, r->on));
+    }
     scope merged = {0};
     if (r->n_using_columns) TRY(join_using(b, r, &left, &right, &merged));
     for (size_t i = 0; i < merged.n_items; i++) TRY(scope_add(b, s, merged.items[i]));

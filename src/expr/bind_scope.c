@@ -73,7 +73,7 @@ static silt_status become_item(binder *b, expr *e, const scope_item *item, uint3
     e->source = item->source;
     e->column = item->column;
     e->outer_levels = levels;
-    e->type = item->type;
+    e->type = item->type->id == TYPE_STRING ? &type_string : item->type; /* CHAR(n) and VARCHAR(n) are STRING in expressions */
     e->nullable = item->nullable;
     return SILT_OK;
 }

@@ -165,6 +165,36 @@ silt_status bind_fold(binder *b, expr *e, value *out, bool *out_folded) {
     return SILT_OK;
 }
 
+static bool is_foldable_type(const data_type *t) {
+    return !type_is_nested(t) && t->id != TYPE_VOID && t->id != TYPE_VARIANT && !(t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL);
+}
+
+silt_status bind_fold_condition(binder *b, expr *e) {
+    if (e->kind != EXPR_CALL || expr_is_constant(e)) return SILT_OK;
+    for (size_t i = 0; i < e->n_args; i++) {
+        expr *side = e->args[i];
+        if (side->kind == EXPR_LITERAL) continue;
+        if (!expr_is_constant(side)) {
+            TRY(bind_fold_condition(b, side));
+            continue;
+        }
+        if (!side->type || !is_foldable_type(side->type) || side->kind == EXPR_LAMBDA) continue;
+        value v;
+        bool folded = false;
+        silt_error scratch, *kept = b->err;
+        b->err = &scratch;
+        silt_status st = bind_fold(b, side, &v, &folded);
+        b->err = kept;
+        if (st == SILT_NO_MEMORY) return error_no_memory(b->err);
+        if (st != SILT_OK || !folded) continue;
+        v.type = side->type;
+        expr *lit;
+        BIND_NEW(lit, expr_literal(b->a, v, side->span));
+        e->args[i] = lit;
+    }
+    return SILT_OK;
+}
+
 silt_status expr_fold(expr *e, const bind_env *env, arena *a, value *out, silt_error *err) {
     binder b = {.env = env, .a = a, .err = err, .next_id = 1};
     bool folded;

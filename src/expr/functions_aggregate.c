@@ -148,9 +148,9 @@ static silt_status bind_collect(binder *b, expr *e) {
 static silt_status print_percentile(printer *p, const expr *e) {
     bool discrete = str_eq_ascii_fold(e->function_name, STR("percentile_disc"));
     const expr *source = e->n_within_order ? e->within_order[0].value : e->args[0], *fraction = e->n_within_order ? e->args[0] : e->args[1];
-    buf_append_z(p->out, discrete ? "quantile_disc(" : "quantile_cont(CAST(");
+    buf_append_z(p->out, discrete ? "quantile_disc(CAST(" : "quantile_cont(CAST(");
     TRY(print_expr(p, source));
-    buf_append_z(p->out, discrete ? ", " : " AS DOUBLE), ");
+    buf_append_z(p->out, " AS DOUBLE), ");
     TRY(print_expr(p, fraction));
     if (e->n_within_order && e->within_order[0].descending) {
         buf_append_z(p->out, " ORDER BY ");
@@ -161,11 +161,23 @@ static silt_status print_percentile(printer *p, const expr *e) {
     return print_window_tail(p, e);
 }
 
+/* Greatest and least; a struct by Spark's order of its fields. */
+static silt_status print_extreme(printer *p, const expr *e) {
+    bool max = (e->function_name.ptr[1] | 0x20) == 'a';
+    const expr *arg = e->args[0];
+    if (!print_needs_order_key(arg->type)) return print_template(p, max ? "max($1)$F" : "min($1)$F", e);
+    str text;
+    TRY(print_expr_text(p, arg, &text));
+    buf_printf(p->out, "arg_%s(%.*s, CASE WHEN %.*s IS NOT NULL THEN ", max ? "max" : "min", STR_ARG(text), STR_ARG(text));
+    print_order_key(p, text, arg->type);
+    buf_append_z(p->out, " END)");
+    return print_window_tail(p, e);
+}
+
 static silt_status bind_percentile(binder *b, expr *e) {
-    bool several = e->args[e->n_within_order ? 0 : 1]->type->id == TYPE_ARRAY;
-    const expr *source = e->n_within_order ? e->within_order[0].value : e->args[0];
     if (!e->n_within_order && e->n_args < 2) return err_WRONG_NUM_ARGS(b->err, e->function_name, STR("2"), (int64_t)e->n_args);
-    const data_type *t = str_eq_ascii_fold(e->function_name, STR("percentile_disc")) ? source->type : &type_double;
+    bool several = e->args[e->n_within_order ? 0 : 1]->type->id == TYPE_ARRAY;
+    const data_type *t = &type_double;
     if (several) BIND_NEW(t, type_array(b->a, t, true));
     e->type = t;
     if (several) TRY(bind_coerce_slot(b, &e->args[e->n_within_order ? 0 : 1], type_array(b->a, &type_double, true), e, 1));
@@ -209,8 +221,8 @@ static const function_row rows[] = {
     AGG_X("try_sum", NULL, "number -> custom", FN_DISTINCT, bind_sum, print_sum, "Sum, NULL on overflow"),
     AGG_X("avg", "mean", "number -> custom", FN_DISTINCT, bind_avg, print_avg, "Mean"),
     AGG_X("try_avg", NULL, "number -> custom", FN_DISTINCT, bind_avg, print_avg, "Mean, NULL on overflow"),
-    AGG("min", NULL, "any -> arg1", 0, "min($1)$F", "Least value"),
-    AGG("max", NULL, "any -> arg1", 0, "max($1)$F", "Greatest value"),
+    AGG_X("min", NULL, "any -> arg1", 0, NULL, print_extreme, "Least value"),
+    AGG_X("max", NULL, "any -> arg1", 0, NULL, print_extreme, "Greatest value"),
     AGG_X("first", "first_value any_value", "any, bool? -> arg1", FN_ORDERED, NULL, print_first, "A value of the first row (any order unless sorted)"),
     AGG_X("last", "last_value", "any, bool? -> arg1", FN_ORDERED, NULL, print_first, "A value of the last row"),
     AGG_X("collect_list", "array_agg", "any -> custom", FN_ORDERED | FN_DISTINCT, bind_collect, print_collect, "All non-null values as an array"),

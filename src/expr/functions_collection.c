@@ -398,9 +398,12 @@ static silt_status print_sequence(printer *p, const expr *e) {
         return SILT_OK;
     }
     str name = arena_printf(p->a, "l%u", p->next_name++);
-    bool cast = t->id != TYPE_TIMESTAMP_NTZ;
+    bool cast = t->id != TYPE_TIMESTAMP_NTZ, months = e->n_args == 3 && e->args[2]->type->id == TYPE_INTERVAL_YM;
     if (cast) buf_append_z(p->out, "list_transform(");
-    TRY(print_template(p, e->n_args == 3 ? "generate_series($L1, $L2, $3)" : "generate_series($L1, $L2, CASE WHEN $1 <= $2 THEN to_days(1) ELSE to_days(-1) END)", e));
+    if (months) /* counted from the beginning each time: a step from the 29th would stay there */
+        TRY(print_template(p, "list_filter(list_transform(range(0, 2 + abs(datediff('month', $L1, $L2) // greatest(abs(silt_interval_part($3, 'months')), 1))), lambda i: $L1 + to_months(CAST(i * "
+                              "silt_interval_part($3, 'months') AS INTEGER))), lambda x: CASE WHEN silt_interval_part($3, 'months') >= 0 THEN x <= $L2 ELSE x >= $L2 END)", e));
+    else TRY(print_template(p, e->n_args == 3 ? "generate_series($L1, $L2, $3)" : "generate_series($L1, $L2, CASE WHEN $1 <= $2 THEN to_days(1) ELSE to_days(-1) END)", e));
     if (!cast) return SILT_OK;
     buf_printf(p->out, ", lambda %.*s: ", STR_ARG(name));
     if (t->id == TYPE_DATE) {

@@ -281,13 +281,34 @@ static silt_status lex_op(lexer *l) {
     return push(l, token_make(l, TOKEN_OP, from, l->at));
 }
 
+/* One pass with a stack, so that looking ahead over a parenthesis costs nothing however deep it nests. */
+static silt_status pair_parens(lexer *l) {
+    token *items = l->out->items;
+    size_t end = l->out->count - 1, depth = 0;
+    uint32_t *open = ARENA_ARRAY(l->a, l->out->count, uint32_t);
+    if (!open) return error_no_memory(l->err);
+    for (size_t i = 0; i < end; i++) {
+        if (items[i].kind != TOKEN_OP || items[i].text.len != 1) continue;
+        if (items[i].text.ptr[0] == '(') {
+            items[i].close = (uint32_t)end;
+            open[depth++] = (uint32_t)i;
+        } else if (items[i].text.ptr[0] == ')' && depth > 0) {
+            items[open[--depth]].close = (uint32_t)i;
+        }
+    }
+    return SILT_OK;
+}
+
 silt_status lexer_run(str text, arena *a, token_list *out, silt_error *err) {
     lexer l = {.text = text, .a = a, .out = out, .err = err};
     *out = (token_list){0};
     if (text.len > UINT32_MAX - 1) return err_INVALID_PARAMETER_VALUE(err, STR("statement"), STR("(text)"), "less than 4 GiB of text");
     for (;;) {
         TRY(skip_blank(&l));
-        if (l.at >= text.len) return push(&l, token_make(&l, TOKEN_END, text.len, text.len));
+        if (l.at >= text.len) {
+            TRY(push(&l, token_make(&l, TOKEN_END, text.len, text.len)));
+            return pair_parens(&l);
+        }
         char c = text.ptr[l.at], next = char_at(&l, l.at + 1);
         if (c == '\'' || c == '"') {
             TRY(lex_string(&l, false));

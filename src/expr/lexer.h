@@ -13,6 +13,7 @@ typedef struct token {
     token_kind kind;
     char suffix;     /**< numbers: 'L' 'S' 'Y' 'D' 'F' 'B' (BD) or 0 */
     uint32_t from, to; /**< byte offsets in the text */
+    uint32_t close;  /**< '(': index of the token that closes it, or of the end */
     str text;        /**< NAME: as written; QUOTED_NAME and STRING: unescaped; numbers: digits without suffix; OP: the characters */
 } token;
 

@@ -169,18 +169,6 @@ silt_status parser_properties(parser *p, const str **keys, const str **values, s
     return SILT_OK;
 }
 
-/* Index of the ')' that closes the '(' at token i, or of TOKEN_END. */
-static size_t matching_paren(const parser *p, size_t i) {
-    int depth = 0;
-    for (; p->tokens[i].kind != TOKEN_END; i++) {
-        const token *t = &p->tokens[i];
-        if (t->kind != TOKEN_OP) continue;
-        if (str_eqz(t->text, "(")) depth++;
-        if (str_eqz(t->text, ")") && --depth == 0) break;
-    }
-    return i;
-}
-
 /* What may follow a parenthesised query that is itself (part of) a query: the end, a set operation, ORDER BY … */
 static bool continues_query(const token *t) {
     static const char *const words[] = {"UNION", "EXCEPT", "MINUS", "SETMINUS", "INTERSECT", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "OFFSET"};
@@ -195,7 +183,7 @@ static bool continues_query(const token *t) {
 bool parser_at_query(const parser *p) {
     size_t at = p->at;
     for (; p->tokens[at].kind == TOKEN_OP && str_eqz(p->tokens[at].text, "("); at++) {
-        size_t close = matching_paren(p, at);
+        size_t close = p->tokens[at].close;
         if (p->tokens[close].kind != TOKEN_END && !continues_query(&p->tokens[close + 1])) return false;
     }
     static const char *const starts[] = {"SELECT", "WITH", "VALUES", "FROM"};

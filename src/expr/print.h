@@ -54,6 +54,9 @@ silt_status print_local(printer *p, const expr *e) MUST_CHECK;
 /** Opens and closes the conversion of a local TIMESTAMP back to a zoned one. */
 void print_zoned_begin(printer *p);
 void print_zoned_end(printer *p);
+/** What Spark's order of a struct compares, over a name for its value: DuckDB takes a null field for the greatest, Spark for the least. */
+bool print_needs_order_key(const data_type *t);
+void print_order_key(printer *p, str text, const data_type *t);
 /* print_call.c */
 silt_status print_call(printer *p, const expr *e) MUST_CHECK;
 silt_status print_window_tail(printer *p, const expr *call) MUST_CHECK; /**< FILTER and OVER */

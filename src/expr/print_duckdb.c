@@ -214,6 +214,33 @@ static silt_status print_field(printer *p, const expr *e) {
     return SILT_OK;
 }
 
+/* ---- order of structs ---- */
+
+bool print_needs_order_key(const data_type *t) { return t->id == TYPE_STRUCT && t->n_fields > 0; }
+
+/* {f0: is it there, v0: its value, f1: …}: false sorts before true, so that nulls come first; what stands beside a false is equal everywhere. */
+void print_order_key(printer *p, str text, const data_type *t) {
+    if (!print_needs_order_key(t)) {
+        buf_append(p->out, text);
+        return;
+    }
+    buf_append_char(p->out, '{');
+    for (size_t i = 0; i < t->n_fields; i++) {
+        buf part, *kept = p->out;
+        buf_init(&part, BUF_MAX_DEFAULT);
+        p->out = &part;
+        buf_printf(&part, "struct_extract(%.*s, ", STR_ARG(text));
+        print_string(p, t->fields[i].name);
+        buf_append_char(&part, ')');
+        p->out = kept;
+        str member = arena_str(p->a, buf_str(&part));
+        buf_dispose(&part);
+        buf_printf(p->out, "%s'f%zu': %.*s IS NOT NULL, 'v%zu': ", i ? ", " : "", i, STR_ARG(member), i);
+        print_order_key(p, member, t->fields[i].type);
+    }
+    buf_append_char(p->out, '}');
+}
+
 /* ---- a[i], m[k] ---- */
 
 static silt_status print_index_of(printer *p, str array, const void *ctx) {

@@ -236,14 +236,26 @@ static void print_direction(printer *p, const sort_key *k) {
     buf_append_z(p->out, k->nulls_first ? " NULLS FIRST" : " NULLS LAST");
 }
 
+/* A null struct is null itself, then its fields decide. */
+static silt_status print_struct_key(printer *p, const sort_key *k) {
+    str text;
+    TRY(print_expr_text(p, k->value, &text));
+    buf_printf(p->out, "CASE WHEN %.*s IS NOT NULL THEN ", STR_ARG(text));
+    print_order_key(p, text, k->value->type);
+    buf_append_z(p->out, " END");
+    return SILT_OK;
+}
+
 static silt_status print_order(printer *p, const query *q, bool ordinals) {
     for (size_t i = 0; i < q->n_order_by; i++) {
         const sort_key *k = &q->order_by[i];
         buf_append_z(p->out, i ? ", " : " ORDER BY ");
         size_t at = 0;
-        while (ordinals && at < q->n_projections && !expr_equal(q->projections[at], k->value)) at++;
-        if (ordinals && at < q->n_projections) buf_printf(p->out, "%zu", at + 1);
+        bool by_position = ordinals && !print_needs_order_key(k->value->type);
+        while (by_position && at < q->n_projections && !expr_equal(q->projections[at], k->value)) at++;
+        if (by_position && at < q->n_projections) buf_printf(p->out, "%zu", at + 1);
         else if (k->value->kind == EXPR_LITERAL) buf_append_z(p->out, "NULL"); /* a constant orders nothing, and a number would be a position */
+        else if (print_needs_order_key(k->value->type)) TRY(print_struct_key(p, k));
         else TRY(print_expr(p, k->value));
         print_direction(p, k);
     }
@@ -257,13 +269,30 @@ static void print_limit(printer *p, const query *q) {
 
 /* ---- bodies ---- */
 
+static bool no_null(void *ctx, expr *e) {
+    (void)ctx;
+    return !(e->kind == EXPR_LITERAL && e->literal.is_null);
+}
+
+/* What DuckDB can compute to a bare NULL loses its type there; the cast says it again and costs nothing where the type is right. */
+static silt_status print_typed(printer *p, const expr *e) {
+    bool retype = e->kind != EXPR_LITERAL && e->type->id != TYPE_VOID && !expr_walk((expr *)(uintptr_t)e, no_null, NULL);
+    if (!retype) return print_expr(p, e);
+    buf_append_z(p->out, "CAST(");
+    TRY(print_expr(p, e));
+    buf_append_z(p->out, " AS ");
+    type_print_duckdb(p->out, e->type, false);
+    buf_append_char(p->out, ')');
+    return SILT_OK;
+}
+
 static silt_status print_projections(printer *p, const query *q) {
     buf_append_z(p->out, q->distinct ? "SELECT DISTINCT " : "SELECT ");
     for (size_t i = 0; i < q->n_projections; i++) {
         if (i) buf_append_z(p->out, ", ");
         const expr *e = q->projections[i];
         if (q->column_used && !q->column_used[i] && !q->distinct) TRY(print_literal(p, &(value){.type = e->type, .is_null = true})); /* nobody reads it */
-        else TRY(q->distinct ? print_group_key(p, e) : print_expr(p, e));
+        else TRY(q->distinct ? print_group_key(p, e) : print_typed(p, e));
         buf_printf(p->out, " AS c%zu", i);
     }
     return SILT_OK;

@@ -7,14 +7,27 @@
 #include "base/time.h"
 #include "expr/expr.h"
 #include "expr/functions.h"
+#include "expr/parse_internal.h"
 
-static void print_name(buf *out, str s) {
+/* Words that would be read as something else where a name stands; those that end a clause are known to the parser. */
+static bool is_reserved(str s) {
+    static const char *const words[] = {"CASE", "CAST", "TRY_CAST", "NULL", "TRUE", "FALSE", "INTERVAL", "DISTINCT", "EXISTS", "ALL", "ANY", "TABLE", "DEFAULT", "DATE", "BY"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_eq_ascii_fold(s, str_of(words[i]))) return true;
+    return parse_is_clause_word(s);
+}
+
+static bool is_plain(str s) {
     bool plain = s.len > 0 && !(s.ptr[0] >= '0' && s.ptr[0] <= '9');
     for (size_t i = 0; i < s.len && plain; i++) {
         char c = s.ptr[i];
         plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     }
-    if (plain) {
+    return plain;
+}
+
+static void print_name(buf *out, str s) {
+    if (is_plain(s) && !is_reserved(s)) {
         buf_append(out, s);
         return;
     }
@@ -250,7 +263,8 @@ static bool print_operator_spark(buf *out, const expr *e) {
 
 static void print_call_spark(buf *out, const expr *e) {
     if (!e->over && !e->is_distinct && print_operator_spark(out, e)) return;
-    print_name(out, e->function_name);
+    if (is_plain(e->function_name)) buf_append(out, e->function_name); /* left(…), if(…): a call is no clause */
+    else print_name(out, e->function_name);
     buf_append_char(out, '(');
     if (e->is_distinct) buf_append_z(out, "DISTINCT ");
     print_list(out, e->args, e->n_args);

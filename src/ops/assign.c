@@ -141,6 +141,21 @@ static silt_status refuse_extra(const op *o, const insert_spec *spec, const assi
     return status;
 }
 
+/* A column that a CHECK speaks of keeps its type: the constraint's meaning might change with it. */
+static silt_status merge_column(const op *o, const insert_spec *spec, const merge_rules *rules, const field *f, const data_type *source, field *out) {
+    silt_error failed;
+    op quiet = {o->env, o->a, &failed};
+    silt_status status = ops_schema_merge_field(&quiet, rules, f, source, out);
+    bool atomic = !type_is_nested(f->type);
+    if (atomic && (status == SILT_INVALID || (status == SILT_OK && out->type != f->type))) {
+        str constraint;
+        TRY(ops_checks_find(o, &delta_snapshot_metadata(spec->snapshot)->configuration, f->name, &constraint));
+        if (!str_is_null(constraint)) return err_DELTA_CONSTRAINT_DATA_TYPE_MISMATCH(o->err, f->name, type_sql(f->type, o->a), type_sql(source, o->a), constraint);
+    }
+    if (status != SILT_OK && o->err) *o->err = failed;
+    return status;
+}
+
 silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules, assignment *as, const data_type **out) {
     if (as->n_extra > 0 && !rules->evolve) return refuse_extra(o, spec, as);
     size_t n = schema->n_fields, total = n + as->n_extra;
@@ -152,7 +167,7 @@ silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const 
         fields[c] = schema->fields[c];
         values[c] = as->values[c];
         if (values[c].origin != VALUE_SOURCE) continue;
-        TRY(ops_schema_merge_field(o, rules, &schema->fields[c], spec->source->column_types[values[c].source], &fields[c]));
+        TRY(merge_column(o, spec, rules, &schema->fields[c], spec->source->column_types[values[c].source], &fields[c]));
         changed |= fields[c].type != schema->fields[c].type;
     }
     for (size_t i = 0; i < as->n_extra; i++) {

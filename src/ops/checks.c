@@ -345,6 +345,33 @@ silt_status ops_checks_wrap(const op *o, const write_target *t, query *q, query 
     return ops_rows_select(o, c.rows, items, t->schema, out);
 }
 
+/* ---- constraints of one column ---- */
+
+typedef struct column_search {
+    str name;
+    bool found;
+} column_search;
+
+static bool names_column(void *ctx, expr *e) {
+    column_search *s = ctx;
+    if (e->kind == EXPR_COLUMN && e->name.count > 0 && str_eq_fold(e->name.parts[0], s->name)) s->found = true;
+    return !s->found;
+}
+
+silt_status ops_checks_find(const op *o, const str_map *configuration, str column, str *out_constraint) {
+    str name;
+    *out_constraint = STR_NULL;
+    for (size_t i = 0; i < configuration->count && str_is_null(*out_constraint); i++) {
+        expr *e;
+        column_search s = {column, false};
+        if (!constraint_name(configuration->keys[i], &name)) continue;
+        TRY(expr_parse(configuration->values[i], o->a, &e, o->err));
+        expr_walk(e, names_column, &s);
+        if (s.found) *out_constraint = name;
+    }
+    return SILT_OK;
+}
+
 /* ---- validation at CREATE ---- */
 
 silt_status ops_checks_validate(const op *o, const data_type *schema, const str_map *configuration) {

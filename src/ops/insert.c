@@ -11,11 +11,12 @@ typedef struct write_run {
     const write_job *job;
     const insert_spec *spec;
     write_options options;
-    bool asked_dynamic;         /**< commitInfo says so of an unpartitioned table too */
+    bool asked_dynamic;         /**< commitInfo says so of appends and unpartitioned tables too, as Spark has it */
     bool dynamic;               /**< an overwrite replaces only partitions that hold new rows */
     const value *fixed;         /**< static overwrite: wanted value per partition column (type NULL: any); NULL: none is fixed */
     str predicate;              /**< how commitInfo names it */
     write_target target;
+    bool schema_replaced;       /**< by overwriteSchema */
     delta_txn *txn;
     write_spec files;
     write_result written;
@@ -29,7 +30,6 @@ str ops_write_user_metadata(const op *o, const write_options *options) {
 /* ---- modes ---- */
 
 static bool dynamic_mode(const write_run *w) {
-    if (!w->spec->overwrite) return false;
     if (w->options.dynamic_known || w->options.dynamic_overwrite) return w->options.dynamic_overwrite;
     return str_eq_ascii_fold(ops_setting(w->o, "spark.sql.sources.partitionOverwriteMode"), STR("dynamic"));
 }
@@ -39,8 +39,8 @@ static silt_status check_options(write_run *w) {
     if (ops_setting_bool(w->o, "spark.databricks.delta.schema.autoMerge.enabled", false)) w->options.merge_schema = true;
     TRY(ops_idempotence_options(w->o, &w->options));
     w->asked_dynamic = dynamic_mode(w);
-    w->dynamic = w->asked_dynamic && delta_snapshot_metadata(w->spec->snapshot)->n_partition_columns > 0;
-    if (w->options.overwrite_schema && w->spec->overwrite && w->dynamic) return err_DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE(w->o->err);
+    w->dynamic = w->asked_dynamic && w->spec->overwrite && delta_snapshot_metadata(w->spec->snapshot)->n_partition_columns > 0;
+    if (w->options.overwrite_schema && w->dynamic) return err_DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE(w->o->err);
     return SILT_OK;
 }
 
@@ -120,6 +120,7 @@ static silt_status replace_schema(write_run *w) {
     if (same) return SILT_OK;
     w->target.metadata.partition_columns = partition_columns;
     w->target.metadata.n_partition_columns = w->job->n_partition_by;
+    w->schema_replaced = true;
     TRY(ops_write_target_set_schema(o, &w->target, schema));
     return ops_checks_validate(o, w->target.schema, &w->target.metadata.configuration);
 }
@@ -144,11 +145,18 @@ static silt_status plan_rows(write_run *w, query **out) {
 
 /* ---- removing and committing ---- */
 
+/* The clustering columns were those of the old schema. */
+static silt_status end_clustering(const write_run *w) {
+    const delta_domain *d = delta_snapshot_find_domain(w->spec->snapshot, STR(CLUSTERING_DOMAIN));
+    return !d || d->removed ? SILT_OK : delta_txn_set_domain(w->txn, STR(CLUSTERING_DOMAIN), STR(CLUSTERING_NONE), false, w->o->err);
+}
+
 static silt_status stage(write_run *w) {
     const op *o = w->o;
     if (w->target.metadata_changed) TRY(delta_txn_set_metadata(w->txn, &w->target.metadata, o->err));
     if (w->target.protocol_changed) TRY(delta_txn_set_protocol(w->txn, &w->target.protocol, o->err));
     if (w->options.has_txn) TRY(delta_txn_set_txn_id(w->txn, w->options.txn_app_id, w->options.txn_version, o->err));
+    if (w->schema_replaced) TRY(end_clustering(w));
     if (w->spec->reads_target) delta_txn_read_whole_table(w->txn);
     TRY(ops_write_add_files(o, &w->target, &w->written, w->txn));
     if (!w->spec->overwrite) return SILT_OK;

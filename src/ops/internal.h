@@ -41,6 +41,8 @@ silt_status ops_rows_raise(const op *o, const silt_error *error, expr **out) MUS
 /* ---- schema_check.c ---- */
 /** Names, duplicates and types of a table's new schema. `mapped`: column mapping is on, every character is allowed. */
 silt_status ops_schema_check(const op *o, const data_type *schema, bool mapped) MUST_CHECK;
+/** The change data feed has columns of its own. */
+silt_status ops_schema_check_change_feed(const op *o, const data_type *schema, const str_map *configuration) MUST_CHECK;
 /** Partition columns, resolved without case to the schema's spelling. */
 silt_status ops_schema_check_partitioning(const op *o, const data_type *schema, const str *columns, size_t n, const str **out) MUST_CHECK;
 /** Defaults need their feature and must fit their column. */
@@ -106,6 +108,8 @@ silt_status ops_assign_query(const op *o, const insert_spec *spec, const data_ty
 /* ---- checks.c ---- */
 /** Wraps `q`, whose columns are the table's, in what every written row must satisfy: '' → NULL in string partition columns, NOT NULL, CHAR/VARCHAR lengths, CHECK constraints. */
 silt_status ops_checks_wrap(const op *o, const write_target *t, query *q, query **out) MUST_CHECK;
+/** The first CHECK constraint that speaks of the column, {NULL,0} when none does. */
+silt_status ops_checks_find(const op *o, const str_map *configuration, str column, str *out_constraint) MUST_CHECK;
 /** CHECK constraints must be boolean expressions over the table's columns. */
 silt_status ops_checks_validate(const op *o, const data_type *schema, const str_map *configuration) MUST_CHECK;
 
@@ -173,6 +177,7 @@ str ops_write_metrics(const op *o, const write_result *written, const removal *r
 /** CLUSTER BY columns checked; the domain's configuration by physical names, and the names as history shows them. */
 silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_map *configuration, const str *columns, size_t n, str *out_domain, const str **out_names) MUST_CHECK;
 #define CLUSTERING_DOMAIN "delta.clustering"
+#define CLUSTERING_NONE   "{\"clusteringColumns\":[],\"domainName\":\"" CLUSTERING_DOMAIN "\"}" /**< the feature stays, without columns */
 /** Logical names of the domain's columns ("a", "c.d"). */
 silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) MUST_CHECK;
 

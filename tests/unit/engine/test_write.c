@@ -217,6 +217,29 @@ static void files_end_at_the_target_size(void **state) {
     assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(*), sum(i) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr), "600000,179999700000");
 }
 
+static void variants_are_written_unshredded(void **state) {
+    (void)state;
+    fake_table *t = table_of("v VARIANT", "SELECT variant_to_parquet_variant(v) AS v FROM (SELECT unnest([CAST(CAST('{\"a\":1}' AS JSON) AS VARIANT), NULL]) AS v)");
+    write_spec spec = spec_of(t->base.schema);
+    write_result r = write_table(t, &spec);
+    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats), "{\"numRecords\":2,\"minValues\":{},\"maxValues\":{},\"nullCount\":{\"v\":1}}");
+    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT name FROM parquet_schema('%.*s/*.parquet') WHERE type = 'BYTE_ARRAY' ORDER BY 1", STR_ARG(spec.root)).ptr), "metadata\nvalue");
+    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT CAST(CAST(v AS JSON) AS VARCHAR) FROM '%.*s/*.parquet' WHERE v IS NOT NULL", STR_ARG(spec.root)).ptr), "{\"a\":1}");
+}
+
+static void void_columns_are_not_written(void **state) {
+    (void)state;
+    fake_table *t = table_of("x INT, n INT", "SELECT 1 AS x");
+    field *fields = ARENA_ARRAY(fix.arena, 2, field);
+    fields[0] = t->base.schema->fields[0];
+    fields[1] = field_make(STR("n"), &type_void, true);
+    t->base.schema = type_struct(fix.arena, fields, 2);
+    write_spec spec = spec_of(t->base.schema);
+    write_result r = write_table(t, &spec);
+    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats), "{\"numRecords\":1,\"minValues\":{\"x\":1},\"maxValues\":{\"x\":1},\"nullCount\":{\"x\":0,\"n\":1}}");
+    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT name FROM parquet_schema('%.*s/*.parquet') WHERE num_children IS NULL", STR_ARG(spec.root)).ptr), "x");
+}
+
 static void records_per_file_are_limited(void **state) {
     (void)state;
     fake_table *t = table_of("i BIGINT, p INT", "SELECT i, (i // 4000)::INT AS p FROM range(8000) t(i)");
@@ -438,6 +461,8 @@ int main(void) {
         cmocka_unit_test(names_sizes_and_content),
         cmocka_unit_test(no_rows_no_files),
         cmocka_unit_test(files_end_at_the_target_size),
+        cmocka_unit_test(variants_are_written_unshredded),
+        cmocka_unit_test(void_columns_are_not_written),
         cmocka_unit_test(records_per_file_are_limited),
         cmocka_unit_test(the_prefix_of_strings_may_be_another),
         cmocka_unit_test(parquet_types_are_what_spark_expects),

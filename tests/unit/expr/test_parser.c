@@ -329,7 +329,7 @@ static void deep_nesting_is_refused(void **state) {
     buf_clear(&b);
     for (int i = 0; i < 200; i++) buf_append_z(&b, "(1 + ");
     buf_append_char(&b, '1');
-    for (int i = 0; i < 200; i++) buf_append_char(&b, ')'');
+    for (int i = 0; i < 200; i++) buf_append_char(&b, ')');
     assert_int_equal(expr_parse(buf_str(&b), a, &e, &err), SILT_OK);
     buf_dispose(&b);
     arena_free(a);

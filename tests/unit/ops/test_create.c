@@ -163,6 +163,19 @@ static void replacing_keeps_what_delta_keeps(void **state) {
     assert_int_equal(world_count(w, 1, "protocol"), 0); /* never lowered, nothing new */
 }
 
+static void a_replaced_table_may_gain_row_tracking(void **state) {
+    world *w = *state;
+    OK(world_create(w, (create_words){.query = "SELECT 1 AS a"}));
+    OK(world_create(w, (create_words){.query = "SELECT 2 AS a", .or_replace = true, .properties = "delta.enableRowTracking=true"}));
+    assert_int_equal(json_get_i64(world_action(w, 1, "add"), "baseRowId", -1), 0);
+}
+
+static void the_change_feed_reserves_its_columns(void **state) {
+    world *w = *state;
+    FAILS("DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS", world_create(w, (create_words){.columns = "a INT, _CHANGE_TYPE STRING", .properties = "delta.enableChangeDataFeed=true"}));
+    OK(world_create(w, (create_words){.columns = "a INT, _change_type STRING"}));
+}
+
 static void a_default_needs_its_feature(void **state) {
     world *w = *state;
     FAILS("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED", world_create(w, (create_words){.columns = "a INT DEFAULT 7, b STRING"}));
@@ -288,6 +301,8 @@ int main(void) {
         WITH_WORLD(session_defaults_apply_to_new_tables),
         WITH_WORLD(column_mapping_gives_ids_and_names),
         WITH_WORLD(replacing_keeps_what_delta_keeps),
+        WITH_WORLD(a_replaced_table_may_gain_row_tracking),
+        WITH_WORLD(the_change_feed_reserves_its_columns),
         WITH_WORLD(a_default_needs_its_feature),
         WITH_WORLD(names_and_types_are_checked),
         WITH_WORLD(partition_columns_are_checked),

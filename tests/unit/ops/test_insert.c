@@ -300,12 +300,24 @@ static void files_are_cut_by_rows_and_named_by_codec(void **state) {
     FAILS("INVALID_PARAMETER_VALUE", INSERT(.query = "SELECT 1", .options = {.compression = STR("lzma")}));
 }
 
+static void files_are_cut_by_size_within_partitions_too(void **state) {
+    world *w = *state;
+    world_set(w, "spark.databricks.delta.targetFileSize", "100kb");
+    OK(world_create(w, (create_words){.columns = "id BIGINT, p INT", .partitioned_by = "p"}));
+    OK(INSERT(.query = "SELECT id, CAST(id % 2 AS INT) FROM range(400000)"));
+    size_t n = world_count(w, 1, "add");
+    assert_true(n >= 6); /* 3.2 MB of numbers that hardly compress */
+    ROWS("SELECT count(*) FROM t", "400000\n");
+    world_set(w, "spark.databricks.delta.targetFileSize", "big");
+    FAILS("INVALID_PARAMETER_VALUE", INSERT(.query = "SELECT 1, 1"));
+}
+
 static void statistics_follow_the_properties(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "a INT, b INT, s STRUCT<x: INT, y: STRING>", .properties = "delta.dataSkippingStatsColumns=b,s.y;delta.enableDeletionVectors=true"}));
-    OK(INSERT(.query = "VALUES (1, 2, named_struct('x', 3, 'y', 'abc'))"));
+    OK(world_create(w, (create_words){.columns = "a INT, b INT, s STRUCT<x: INT, y: STRING>", .properties = "delta.dataSkippingStatsColumns=b,s.y;delta.enableDeletionVectors=true;delta.dataSkippingStringPrefixLength=3"}));
+    OK(INSERT(.query = "VALUES (1, 2, named_struct('x', 3, 'y', 'abcdef'))"));
     assert_string_equal(arena_cstr(w->a, json_get_str(world_action(w, 1, "add"), "stats", STR_NULL)),
-                        "{\"numRecords\":1,\"minValues\":{\"b\":2,\"s\":{\"y\":\"abc\"}},\"maxValues\":{\"b\":2,\"s\":{\"y\":\"abc\"}},"
+                        "{\"numRecords\":1,\"minValues\":{\"b\":2,\"s\":{\"y\":\"abc\"}},\"maxValues\":{\"b\":2,\"s\":{\"y\":\"abc\x7f\"}},"
                         "\"nullCount\":{\"b\":0,\"s\":{\"y\":0}},\"tightBounds\":true}");
 }
 
@@ -339,6 +351,7 @@ int main(void) {
         WITH_WORLD(timestamps_of_other_writers_are_the_same_partition),
         WITH_WORLD(an_append_only_table_is_not_overwritten),
         WITH_WORLD(files_are_cut_by_rows_and_named_by_codec),
+        WITH_WORLD(files_are_cut_by_size_within_partitions_too),
         WITH_WORLD(statistics_follow_the_properties),
         WITH_WORLD(row_tracking_and_commit_timestamps_are_served),
     };

@@ -158,6 +158,26 @@ static void an_overwrite_may_bring_its_own_schema(void **state) {
     FAILS("DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE", world_load(w, "SELECT 1 AS a, 6 AS v", SAVE_OVERWRITE, "v", dynamic));
 }
 
+static void a_column_of_a_check_keeps_its_type(void **state) {
+    world *w = *state;
+    OK(world_create(w, (create_words){.columns = "i INT, j INT", .properties = "delta.constraints.c=i > 0;delta.enableTypeWidening=true"}));
+    FAILS("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", INSERT(.query = "SELECT 'x' AS i", .data_frame = true));
+    FAILS("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", INSERT(.query = "SELECT 5L AS i", .data_frame = true, .options = merge));
+    FAILS("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", INSERT(.query = "SELECT array(1) AS i", .data_frame = true));
+    FAILS("DELTA_FAILED_TO_MERGE_FIELDS", INSERT(.query = "SELECT 'x' AS j", .data_frame = true));
+    OK(INSERT(.query = "SELECT 5L AS j, 1 AS i", .data_frame = true, .options = merge));
+    assert_string_equal(schema(w), "STRUCT<i: INT, j: BIGINT>");
+}
+
+static void a_replaced_schema_is_no_longer_clustered(void **state) {
+    world *w = *state;
+    OK(world_create(w, (create_words){.columns = "a INT", .cluster_by = "a"}));
+    OK(world_load(w, "SELECT 1 AS a", SAVE_OVERWRITE, NULL, (write_options){0})); /* the same schema: still clustered */
+    assert_null(world_action(w, 1, "domainMetadata"));
+    OK(world_load(w, "SELECT 'x' AS b", SAVE_OVERWRITE, NULL, (write_options){.overwrite_schema = true}));
+    assert_true(str_eqz(json_get_str(world_action(w, 2, "domainMetadata"), "configuration", STR_NULL), "{\"clusteringColumns\":[],\"domainName\":\"delta.clustering\"}"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(new_columns_are_appended),
@@ -168,6 +188,8 @@ int main(void) {
         WITH_WORLD(collections_of_structs_pair_by_name),
         WITH_WORLD(a_load_makes_the_table_that_is_not_there),
         WITH_WORLD(an_overwrite_may_bring_its_own_schema),
+        WITH_WORLD(a_column_of_a_check_keeps_its_type),
+        WITH_WORLD(a_replaced_schema_is_no_longer_clustered),
     };
     return RUN_TESTS(tests);
 }
