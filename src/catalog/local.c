@@ -74,7 +74,8 @@ static silt_status database_row(catalog_txn *t, sqlite3_stmt *s, arena *a, catal
 }
 
 static silt_status default_database(const local_catalog *c, arena *a, catalog_database *out, silt_error *err) {
-    *out = (catalog_database){.name = STR("default"), .location = arena_str(a, str_of(c->folder)), .comment = STR("Default database")};
+    *out = (catalog_database){
+        .name = STR("default"), .location = arena_str(a, str_of(c->folder)), .comment = STR("Default database")};
     return str_is_null(out->location) ? error_no_memory(err) : SILT_OK;
 }
 
@@ -135,7 +136,8 @@ static silt_status drop_database(catalog *c, str name, bool cascade, silt_error 
     table_key k;
     TRY(key_init(&k, name, STR(""), err));
     catalog_txn t;
-    silt_status status = is_default(k.parts[0]) ? err_UNSUPPORTED_FEATURE(err, "dropping the schema `default`") : begin(c, CATALOG_WRITE, &t, err);
+    silt_status status =
+        is_default(k.parts[0]) ? err_UNSUPPORTED_FEATURE(err, "dropping the schema `default`") : begin(c, CATALOG_WRITE, &t, err);
     if (status == SILT_OK) status = catalog_txn_end(&t, remove_database(&t, k.parts[0], cascade));
     arena_free(k.a);
     return status;
@@ -194,8 +196,9 @@ static silt_status managed_location(catalog *c, str database, str name, arena *a
 /* ---- tables ---- */
 
 static silt_status table_row(catalog_txn *t, sqlite3_stmt *s, arena *a, catalog_table *out) {
-    *out = (catalog_table){
-        .is_managed = sqlite3_column_int(s, 4) != 0, .is_view = sqlite3_column_int(s, 5) != 0, .created_ms = sqlite3_column_int64(s, 8)};
+    *out = (catalog_table){.is_managed = sqlite3_column_int(s, 4) != 0,
+                           .is_view = sqlite3_column_int(s, 5) != 0,
+                           .created_ms = sqlite3_column_int64(s, 8)};
     TRY(catalog_text(t, s, 0, a, &out->database));
     TRY(catalog_text(t, s, 1, a, &out->name));
     TRY(catalog_text(t, s, 2, a, &out->provider));
@@ -241,9 +244,17 @@ static silt_status write_table(catalog_txn *t, const table_key *k, const catalog
     int64_t created_ms = table->created_ms ? table->created_ms : time_now_ms();
     str created = arena_printf(k->a, "%lld", (long long)created_ms);
     if (str_is_null(created)) return error_no_memory(t->err);
-    str texts[] = {k->parts[0],      k->parts[1],    table->provider, table->location, table->is_managed ? STR("1") : STR("0"), table->is_view ? STR("1") : STR("0"),
-                   table->view_text, table->comment, created};
-    return catalog_run(t, "INSERT OR REPLACE INTO tables (" TABLE_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", texts, ARRAY_LEN(texts));
+    str texts[] = {k->parts[0],
+                   k->parts[1],
+                   table->provider,
+                   table->location,
+                   table->is_managed ? STR("1") : STR("0"),
+                   table->is_view ? STR("1") : STR("0"),
+                   table->view_text,
+                   table->comment,
+                   created};
+    return catalog_run(t, "INSERT OR REPLACE INTO tables (" TABLE_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", texts,
+                       ARRAY_LEN(texts));
 }
 
 static silt_status put_table(catalog *c, const catalog_table *table, bool replace, silt_error *err) {
@@ -256,9 +267,13 @@ static silt_status put_table(catalog *c, const catalog_table *table, bool replac
     return status;
 }
 
-static silt_status create_table(catalog *c, const catalog_table *table, silt_error *err) { return put_table(c, table, false, err); }
+static silt_status create_table(catalog *c, const catalog_table *table, silt_error *err) {
+    return put_table(c, table, false, err);
+}
 
-static silt_status replace_table(catalog *c, const catalog_table *table, silt_error *err) { return put_table(c, table, true, err); }
+static silt_status replace_table(catalog *c, const catalog_table *table, silt_error *err) {
+    return put_table(c, table, true, err);
+}
 
 static silt_status remove_table(catalog_txn *t, const table_key *k) {
     bool exists;
@@ -319,7 +334,8 @@ static silt_status collect_tables(catalog_txn *t, str database, arena *a, table_
     while ((status = catalog_step(t, s, &row)) == SILT_OK && row) {
         catalog_table table;
         status = table_row(t, s, a, &table);
-        if (status == SILT_OK && !ARENA_PUSH(a, list->items, list->count, list->capacity, table)) status = error_no_memory(t->err);
+        if (status == SILT_OK && !ARENA_PUSH(a, list->items, list->count, list->capacity, table))
+            status = error_no_memory(t->err);
         if (status != SILT_OK) break;
     }
     sqlite3_finalize(s);
@@ -383,7 +399,9 @@ silt_status catalog_local_open(str warehouse, catalog **out, silt_error *err) {
         if (!c || !c->folder || !c->path) status = error_no_memory(err);
     }
     arena_free(a);
-    if (status == SILT_OK) *out = &c->base;
-    else if (c) close_local(&c->base);
+    if (status == SILT_OK)
+        *out = &c->base;
+    else if (c)
+        close_local(&c->base);
     return status;
 }

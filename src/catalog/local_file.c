@@ -18,7 +18,8 @@ static const char schema_sql[] =
     "INSERT INTO silt_catalog VALUES (1);"
     "CREATE TABLE databases (name TEXT NOT NULL PRIMARY KEY, location TEXT NOT NULL, comment TEXT) WITHOUT ROWID;"
     "CREATE TABLE tables (database TEXT NOT NULL, name TEXT NOT NULL, provider TEXT, location TEXT, is_managed INTEGER NOT NULL,"
-    " is_view INTEGER NOT NULL, view_text TEXT, comment TEXT, created_ms INTEGER NOT NULL, PRIMARY KEY (database, name)) WITHOUT ROWID;";
+    " is_view INTEGER NOT NULL, view_text TEXT, comment TEXT, created_ms INTEGER NOT NULL, PRIMARY KEY (database, name)) WITHOUT "
+    "ROWID;";
 
 static silt_status failure(const catalog_txn *t, int code) {
     str path = str_of(t->path);
@@ -31,7 +32,8 @@ static silt_status failure(const catalog_txn *t, int code) {
         case SQLITE_PERM:
         case SQLITE_AUTH: return err_PERMISSION_DENIED(err, path);
         case SQLITE_CANTOPEN:
-            if (t->db && sqlite3_system_errno(t->db) != 0) return error_from_errno(err, sqlite3_system_errno(t->db), "open", path);
+            if (t->db && sqlite3_system_errno(t->db) != 0)
+                return error_from_errno(err, sqlite3_system_errno(t->db), "open", path);
             return err_IO_ERROR(err, "Open", path);
         case SQLITE_BUSY:
             status = err_IO_ERROR(err, "Lock", path);
@@ -51,7 +53,8 @@ silt_status catalog_prepare(catalog_txn *t, const char *sql, const str *texts, s
     int code = sqlite3_prepare_v2(t->db, sql, -1, out, NULL);
     for (size_t i = 0; i < n_texts && code == SQLITE_OK; i++) {
         int at = (int)i + 1;
-        code = str_is_null(texts[i]) ? sqlite3_bind_null(*out, at) : sqlite3_bind_text64(*out, at, texts[i].ptr, texts[i].len, SQLITE_TRANSIENT, SQLITE_UTF8);
+        code = str_is_null(texts[i]) ? sqlite3_bind_null(*out, at)
+                                     : sqlite3_bind_text64(*out, at, texts[i].ptr, texts[i].len, SQLITE_TRANSIENT, SQLITE_UTF8);
     }
     if (code == SQLITE_OK) return SILT_OK;
     silt_status status = failure(t, code);
@@ -167,7 +170,8 @@ silt_status catalog_txn_begin(const char *folder, const char *path, catalog_acce
 silt_status catalog_txn_end(catalog_txn *t, silt_status status) {
     if (!t->db) return status;
     if (status == SILT_OK) status = execute(t, "COMMIT");
-    if (!sqlite3_get_autocommit(t->db)) (void)sqlite3_exec(t->db, "ROLLBACK", NULL, NULL, NULL); /* best effort: closing rolls back too */
+    if (!sqlite3_get_autocommit(t->db))
+        (void)sqlite3_exec(t->db, "ROLLBACK", NULL, NULL, NULL); /* best effort: closing rolls back too */
     sqlite3_close(t->db);
     t->db = NULL;
     return status;

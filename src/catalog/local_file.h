@@ -19,7 +19,8 @@ typedef struct catalog_txn {
 typedef enum catalog_access { CATALOG_READ, CATALOG_WRITE } catalog_access;
 
 /** Writers wait for each other here (up to a minute). CATALOG_WRITE makes folder and file where they are missing. End with catalog_txn_end. */
-silt_status catalog_txn_begin(const char *folder, const char *path, catalog_access access, catalog_txn *out, silt_error *err) MUST_CHECK;
+silt_status catalog_txn_begin(const char *folder, const char *path, catalog_access access, catalog_txn *out,
+                              silt_error *err) MUST_CHECK;
 /** Commits where `status` is OK, else rolls back; closes. Returns the status of all that. */
 silt_status catalog_txn_end(catalog_txn *t, silt_status status) MUST_CHECK;
 

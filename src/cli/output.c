@@ -250,6 +250,12 @@ static int stream_failed(struct ArrowArrayStream *stream) {
     return report_error(&err);
 }
 
+/* A reader that went away (head) is told nothing. */
+static int write_failed(void) {
+    if (errno != EPIPE) fprintf(stderr, "silt: cannot write the result: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
 int output_stream(output *o, struct ArrowArrayStream *stream) {
     int code = EXIT_DONE;
     struct ArrowArray batch;
@@ -266,14 +272,13 @@ int output_stream(output *o, struct ArrowArrayStream *stream) {
             for (int64_t i = 0; i < batch.length; i++, o->rows++) o->format->row(o, &batch, i);
             batch.release(&batch);
             if (ferror(o->file)) {
-                if (errno != EPIPE) fprintf(stderr, "silt: cannot write the result: %s\n", strerror(errno));
-                code = EXIT_FAILED;
+                code = write_failed();
                 break;
             }
         }
         if (code == EXIT_DONE) {
             o->format->end(o);
-            if (!o->path) (void)fflush(o->file); /* a reader learns of each statement as it ends; an error shows when the output is closed */
+            if (!o->path && fflush(o->file) != 0) code = write_failed(); /* flushed: a reader learns of each statement as it ends */
         }
     }
     if (o->schema.release) o->schema.release(&o->schema);
@@ -285,7 +290,7 @@ int output_close(output *o, bool commit) {
     int code = EXIT_DONE;
     bool already = ferror(o->file); /* and told by output_stream */
     if (fflush(o->file) != 0 || already) code = EXIT_FAILED;
-    if (code != EXIT_DONE && !already && !o->path && errno != EPIPE) fprintf(stderr, "silt: cannot write the result: %s\n", strerror(errno));
+    if (code != EXIT_DONE && !already && !o->path) (void)write_failed();
     if (o->path) {
         if (commit && code == EXIT_DONE && fsync(fileno(o->file)) != 0) code = EXIT_FAILED;
         if (fclose(o->file) != 0) code = EXIT_FAILED;

@@ -1,4 +1,5 @@
 /* Values of Arrow arrays as JSON and as Spark's text. Only the layouts that Silt's streams have. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -59,7 +60,8 @@ static void write_integer(text_buf *b, int64_t v) {
  */
 static void shortest(double v, bool is_float, char digits[32], int *exponent) {
     char text[64];
-    for (int precision = is_float ? 6 : 15; precision <= 17; precision++) {
+    bool subnormal = fabs(v) < (is_float ? (double)FLT_MIN : DBL_MIN); /* has fewer digits than that */
+    for (int precision = subnormal ? 1 : is_float ? 6 : 15; precision <= 17; precision++) {
         snprintf(text, sizeof text, "%.*e", precision - 1, v);
         if (is_float ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v) break;
     }

@@ -1,4 +1,5 @@
-/* The rare actions from their JSON text, PROTOCOL.md "Actions". They are few, so they are parsed to a tree; an absent required member is an error, an unknown one is ignored. */
+/* The rare actions from their JSON text, PROTOCOL.md "Actions". They are few, so they are parsed to a tree; an absent required
+ * member is an error, an unknown one is ignored. */
 #include "delta/action_json.h"
 
 static silt_status invalid(silt_error *err, const char *action, const char *why) {
@@ -17,14 +18,17 @@ silt_status action_str_map(const json_node *object, arena *a, str_map *out, silt
     if (!values) return error_no_memory(err);
     for (size_t i = 0; i < object->count; i++) {
         const json_node *v = &object->values[i];
-        if (v->type == JSON_BOOL) values[i] = v->boolean ? STR("true") : STR("false");
-        else if (v->type != JSON_NULL) values[i] = v->text; /* an object or array keeps its JSON text */
+        if (v->type == JSON_BOOL)
+            values[i] = v->boolean ? STR("true") : STR("false");
+        else if (v->type != JSON_NULL)
+            values[i] = v->text; /* an object or array keeps its JSON text */
     }
     *out = (str_map){.keys = object->keys, .values = values, .count = object->count};
     return SILT_OK;
 }
 
-static silt_status string_list(const json_node *array, const char *action, arena *a, const str **out, size_t *out_count, silt_error *err) {
+static silt_status string_list(const json_node *array, const char *action, arena *a, const str **out, size_t *out_count,
+                               silt_error *err) {
     *out = NULL;
     *out_count = 0;
     if (is_null(array)) return SILT_OK;
@@ -59,7 +63,8 @@ silt_status action_parse_protocol(str text, arena *a, delta_protocol *out, silt_
     const json_node *o;
     *out = (delta_protocol){0};
     TRY(parse_object(text, "protocol", a, &o, err));
-    if (!version_number(o, "minReaderVersion", &out->min_reader_version) || !version_number(o, "minWriterVersion", &out->min_writer_version))
+    if (!version_number(o, "minReaderVersion", &out->min_reader_version) ||
+        !version_number(o, "minWriterVersion", &out->min_writer_version))
         return invalid(err, "protocol", "it needs the whole numbers minReaderVersion and minWriterVersion");
     const json_node *reader = json_get(o, "readerFeatures"), *writer = json_get(o, "writerFeatures");
     out->has_reader_features = !is_null(reader);
@@ -107,7 +112,8 @@ silt_status action_parse_txn(str text, arena *a, delta_txn_id *out, silt_error *
     TRY(parse_object(text, "txn", a, &o, err));
     *out = (delta_txn_id){.app_id = json_get_str(o, "appId", STR_NULL), .last_updated_ms = json_get_i64(o, "lastUpdated", -1)};
     const json_node *version = json_get(o, "version");
-    if (str_is_null(out->app_id) || !version || !json_node_i64(version, &out->version)) return invalid(err, "txn", "it needs appId and version");
+    if (str_is_null(out->app_id) || !version || !json_node_i64(version, &out->version))
+        return invalid(err, "txn", "it needs appId and version");
     return SILT_OK;
 }
 

@@ -1,4 +1,5 @@
-/* Readers over Arrow arrays. The children of a struct are not sliced with it: their rows count from the struct's own offset, so the offsets add up on the way down (`base`). */
+/* Readers over Arrow arrays. The children of a struct are not sliced with it: their rows count from the struct's own offset, so
+ * the offsets add up on the way down (`base`). */
 #include "delta/arrow_read.h"
 
 static arrow_column column(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t base) {
@@ -15,9 +16,13 @@ static arrow_column column(const struct ArrowSchema *schema, const struct ArrowA
     return c;
 }
 
-arrow_column arrow_column_root(const struct ArrowSchema *schema, const struct ArrowArray *array) { return column(schema, array, 0); }
+arrow_column arrow_column_root(const struct ArrowSchema *schema, const struct ArrowArray *array) {
+    return column(schema, array, 0);
+}
 
-arrow_column arrow_column_child(const arrow_column *parent, int64_t i) { return column(parent->schema->children[i], parent->array->children[i], parent->base); }
+arrow_column arrow_column_child(const arrow_column *parent, int64_t i) {
+    return column(parent->schema->children[i], parent->array->children[i], parent->base);
+}
 
 arrow_column arrow_column_field(const arrow_column *parent, const char *name) {
     if (!parent->schema || parent->kind != '+' || parent->nested != 's') return (arrow_column){0};
@@ -36,7 +41,9 @@ arrow_column arrow_column_item(const arrow_column *parent, int which) {
 
 static inline bool bit(const uint8_t *bits, int64_t i) { return bits[i >> 3] >> (i & 7) & 1; }
 
-bool arrow_is_null(const arrow_column *c, int64_t row) { return !c->schema || c->schema->format[0] == 'n' || (c->validity && !bit(c->validity, row + c->base)); }
+bool arrow_is_null(const arrow_column *c, int64_t row) {
+    return !c->schema || c->schema->format[0] == 'n' || (c->validity && !bit(c->validity, row + c->base));
+}
 
 str arrow_str(const arrow_column *c, int64_t row) {
     if (arrow_is_null(c, row)) return STR_NULL;
@@ -58,14 +65,15 @@ int64_t arrow_i64(const arrow_column *c, int64_t row, int64_t absent) {
     int64_t i = row + c->base;
     const void *values = c->array->buffers[1];
     switch (c->kind) {
-    case 'c': return ((const int8_t *)values)[i];
-    case 'C': return ((const uint8_t *)values)[i];
-    case 's': return ((const int16_t *)values)[i];
-    case 'S': return ((const uint16_t *)values)[i];
-    case 'i': return ((const int32_t *)values)[i];
-    case 'I': return ((const uint32_t *)values)[i];
-    case 'l': case 'L': return ((const int64_t *)values)[i];
-    default: return absent;
+        case 'c': return ((const int8_t *)values)[i];
+        case 'C': return ((const uint8_t *)values)[i];
+        case 's': return ((const int16_t *)values)[i];
+        case 'S': return ((const uint16_t *)values)[i];
+        case 'i': return ((const int32_t *)values)[i];
+        case 'I': return ((const uint32_t *)values)[i];
+        case 'l':
+        case 'L': return ((const int64_t *)values)[i];
+        default: return absent;
     }
 }
 
@@ -99,7 +107,9 @@ static silt_status stream_failed(struct ArrowArrayStream *stream, str what, silt
     return s;
 }
 
-silt_status arrow_each_batch(struct ArrowArrayStream *stream, str what, silt_status (*fn)(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *batch, silt_error *err),
+silt_status arrow_each_batch(struct ArrowArrayStream *stream, str what,
+                             silt_status (*fn)(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                                               silt_error *err),
                              void *ctx, silt_error *err) {
     struct ArrowSchema schema = {0};
     silt_status status = SILT_OK;

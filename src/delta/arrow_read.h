@@ -1,4 +1,7 @@
-/** Reading columns of an Arrow struct array by name: validity, integers, strings, lists and maps, with every offset of the format taken into account. */
+/**
+ * Reading columns of an Arrow struct array by name: validity, integers, strings, lists and maps, with every offset of the format
+ * taken into account.
+ */
 #ifndef DELTA_ARROW_READ_H
 #define DELTA_ARROW_READ_H
 
@@ -7,10 +10,11 @@
 typedef struct arrow_column {
     const struct ArrowSchema *schema; /**< NULL: the column is not there; every row of it is null */
     const struct ArrowArray *array;
-    const uint8_t *validity;          /**< NULL: no nulls */
-    int64_t base;                     /**< row r stands at base + r of the buffers: the offsets of the array and of the structs around it */
-    char kind;                        /**< of the format: 'u' (string, binary), 'U' (the same, 64-bit offsets), 'b', 'c' 's' 'i' 'l' and the unsigned ones, '+' with `nested` */
-    char nested;                      /**< 's', 'l', 'L', 'm' */
+    const uint8_t *validity; /**< NULL: no nulls */
+    int64_t base; /**< row r stands at base + r of the buffers: the offsets of the array and of the structs around it */
+    char
+        kind; /**< of the format: 'u' (string, binary), 'U' (the same, 64-bit offsets), 'b', 'c' 's' 'i' 'l' and the unsigned ones, '+' with `nested` */
+    char nested; /**< 's', 'l', 'L', 'm' */
 } arrow_column;
 
 arrow_column arrow_column_root(const struct ArrowSchema *schema, const struct ArrowArray *array);
@@ -30,7 +34,9 @@ bool arrow_bool(const arrow_column *c, int64_t row, bool absent);
 bool arrow_list(const arrow_column *c, int64_t row, int64_t *from, int64_t *to);
 
 /** Call fn for every batch of a stream; ends the stream. `what` names it in errors (DELTA_CHECKPOINT_CORRUPT). */
-silt_status arrow_each_batch(struct ArrowArrayStream *stream, str what, silt_status (*fn)(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *batch, silt_error *err),
+silt_status arrow_each_batch(struct ArrowArrayStream *stream, str what,
+                             silt_status (*fn)(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *batch,
+                                               silt_error *err),
                              void *ctx, silt_error *err) MUST_CHECK;
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * Checkpoints. Only the columns that a file list needs are asked for: path, partition values, sizes, times, vectors, row ids, and numRecords where the file has statistics as
- * columns. Statistics as JSON are most of a checkpoint's bytes and stay there; a row of a batch notes its row number in the file instead (stats_fetch.c). Tombstones
- * cannot change which files are live (a checkpoint is reconciled), so they too are read only when somebody asks for them.
+ * Checkpoints. Only the columns that a file list needs are asked for: path, partition values, sizes, times, vectors, row ids, and
+ * numRecords where the file has statistics as columns. Statistics as JSON are most of a checkpoint's bytes and stay there; a row
+ * of a batch notes its row number in the file instead (stats_fetch.c). Tombstones cannot change which files are live (a
+ * checkpoint is reconciled), so they too are read only when somebody asks for them.
  */
 #include "delta/checkpoint_read.h"
 
@@ -25,43 +26,78 @@ const data_type *checkpoint_column(const data_type *file_schema, const char *pat
     return t;
 }
 
-/* The wanted shape, as a schema text of few words: s string, l long, i int, b boolean, m map of strings, a array of strings, {…} struct. */
+/* The wanted shape, as a schema text of few words: s string, l long, i int, b boolean, m map of strings, a array of strings, {…}
+ * struct. */
 typedef struct shape {
     const char *name;
-    const char *type;            /* NULL: struct of `fields` */
-    const struct shape *fields;  /* ends with a NULL name */
+    const char *type;           /* NULL: struct of `fields` */
+    const struct shape *fields; /* ends with a NULL name */
 } shape;
 
-static const shape dv_shape[] = {{"storageType", "s", NULL}, {"pathOrInlineDv", "s", NULL}, {"offset", "i", NULL}, {"sizeInBytes", "i", NULL}, {"cardinality", "l", NULL}, {0}};
+static const shape dv_shape[] = {{"storageType", "s", NULL}, {"pathOrInlineDv", "s", NULL}, {"offset", "i", NULL},
+                                 {"sizeInBytes", "i", NULL}, {"cardinality", "l", NULL},    {0}};
 static const shape records_shape[] = {{"numRecords", "l", NULL}, {0}};
-static const shape add_shape[] = {{"path", "s", NULL}, {"partitionValues", "m", NULL}, {"size", "l", NULL}, {"modificationTime", "l", NULL}, {"dataChange", "b", NULL},
-                                  {"tags", "m", NULL}, {"deletionVector", NULL, dv_shape}, {"baseRowId", "l", NULL}, {"defaultRowCommitVersion", "l", NULL},
-                                  {"clusteringProvider", "s", NULL}, {"stats_parsed", NULL, records_shape}, {0}};
+static const shape add_shape[] = {{"path", "s", NULL},
+                                  {"partitionValues", "m", NULL},
+                                  {"size", "l", NULL},
+                                  {"modificationTime", "l", NULL},
+                                  {"dataChange", "b", NULL},
+                                  {"tags", "m", NULL},
+                                  {"deletionVector", NULL, dv_shape},
+                                  {"baseRowId", "l", NULL},
+                                  {"defaultRowCommitVersion", "l", NULL},
+                                  {"clusteringProvider", "s", NULL},
+                                  {"stats_parsed", NULL, records_shape},
+                                  {0}};
 static const shape format_shape[] = {{"provider", "s", NULL}, {"options", "m", NULL}, {0}};
-static const shape metadata_shape[] = {{"id", "s", NULL}, {"name", "s", NULL}, {"description", "s", NULL}, {"format", NULL, format_shape}, {"schemaString", "s", NULL},
-                                       {"partitionColumns", "a", NULL}, {"configuration", "m", NULL}, {"createdTime", "l", NULL}, {0}};
-static const shape protocol_shape[] = {{"minReaderVersion", "i", NULL}, {"minWriterVersion", "i", NULL}, {"readerFeatures", "a", NULL}, {"writerFeatures", "a", NULL}, {0}};
+static const shape metadata_shape[] = {{"id", "s", NULL},
+                                       {"name", "s", NULL},
+                                       {"description", "s", NULL},
+                                       {"format", NULL, format_shape},
+                                       {"schemaString", "s", NULL},
+                                       {"partitionColumns", "a", NULL},
+                                       {"configuration", "m", NULL},
+                                       {"createdTime", "l", NULL},
+                                       {0}};
+static const shape protocol_shape[] = {{"minReaderVersion", "i", NULL},
+                                       {"minWriterVersion", "i", NULL},
+                                       {"readerFeatures", "a", NULL},
+                                       {"writerFeatures", "a", NULL},
+                                       {0}};
 static const shape txn_shape[] = {{"appId", "s", NULL}, {"version", "l", NULL}, {"lastUpdated", "l", NULL}, {0}};
 static const shape domain_shape[] = {{"domain", "s", NULL}, {"configuration", "s", NULL}, {"removed", "b", NULL}, {0}};
 static const shape sidecar_shape[] = {{"path", "s", NULL}, {0}};
-static const shape state_shape[] = {{"add", NULL, add_shape}, {"metaData", NULL, metadata_shape}, {"protocol", NULL, protocol_shape}, {"txn", NULL, txn_shape},
-                                    {"domainMetadata", NULL, domain_shape}, {"sidecar", NULL, sidecar_shape}, {0}};
+static const shape state_shape[] = {{"add", NULL, add_shape},
+                                    {"metaData", NULL, metadata_shape},
+                                    {"protocol", NULL, protocol_shape},
+                                    {"txn", NULL, txn_shape},
+                                    {"domainMetadata", NULL, domain_shape},
+                                    {"sidecar", NULL, sidecar_shape},
+                                    {0}};
 static const shape adds_shape[] = {{"add", NULL, add_shape}, {0}};
-static const shape rest_shape[] = {{"metaData", NULL, metadata_shape}, {"protocol", NULL, protocol_shape}, {"txn", NULL, txn_shape},
-                                   {"domainMetadata", NULL, domain_shape}, {"sidecar", NULL, sidecar_shape}, {0}};
-static const shape remove_shape[] = {{"path", "s", NULL}, {"deletionTimestamp", "l", NULL}, {"dataChange", "b", NULL}, {"extendedFileMetadata", "b", NULL},
-                                     {"partitionValues", "m", NULL}, {"size", "l", NULL}, {"deletionVector", NULL, dv_shape}, {"baseRowId", "l", NULL},
-                                     {"defaultRowCommitVersion", "l", NULL}, {0}};
+static const shape rest_shape[] = {{"metaData", NULL, metadata_shape}, {"protocol", NULL, protocol_shape},
+                                   {"txn", NULL, txn_shape},           {"domainMetadata", NULL, domain_shape},
+                                   {"sidecar", NULL, sidecar_shape},   {0}};
+static const shape remove_shape[] = {{"path", "s", NULL},
+                                     {"deletionTimestamp", "l", NULL},
+                                     {"dataChange", "b", NULL},
+                                     {"extendedFileMetadata", "b", NULL},
+                                     {"partitionValues", "m", NULL},
+                                     {"size", "l", NULL},
+                                     {"deletionVector", NULL, dv_shape},
+                                     {"baseRowId", "l", NULL},
+                                     {"defaultRowCommitVersion", "l", NULL},
+                                     {0}};
 static const shape removes_shape[] = {{"remove", NULL, remove_shape}, {0}};
 
 static const data_type *leaf_type(char code, arena *a) {
     switch (code) {
-    case 's': return &type_string;
-    case 'l': return &type_long;
-    case 'i': return &type_int;
-    case 'b': return &type_boolean;
-    case 'm': return type_map(a, &type_string, &type_string, true);
-    default: return type_array(a, &type_string, true);
+        case 's': return &type_string;
+        case 'l': return &type_long;
+        case 'i': return &type_int;
+        case 'b': return &type_boolean;
+        case 'm': return type_map(a, &type_string, &type_string, true);
+        default: return type_array(a, &type_string, true);
     }
 }
 
@@ -107,7 +143,8 @@ silt_status checkpoint_schema(const delta_env *env, str path, arena *a, const da
     return wrap_failure(env->parquet->read_schema(env->parquet, local, a, out, &why), &why, path, err);
 }
 
-silt_status checkpoint_open(const delta_env *env, str path, const data_type *columns, arena *a, struct ArrowArrayStream *out, silt_error *err) {
+silt_status checkpoint_open(const delta_env *env, str path, const data_type *columns, arena *a, struct ArrowArrayStream *out,
+                            silt_error *err) {
     str local;
     silt_error why = {0};
     TRY(local_path(env, path, a, &local, err));
@@ -122,7 +159,9 @@ typedef struct add_columns {
     arrow_column base_row_id, commit_version, clustering, records;
 } add_columns;
 
-typedef struct dv_columns { arrow_column self, storage, text, offset, size, cardinality; } dv_columns;
+typedef struct dv_columns {
+    arrow_column self, storage, text, offset, size, cardinality;
+} dv_columns;
 
 static dv_columns find_dv(const arrow_column *parent) {
     dv_columns d = {.self = arrow_column_field(parent, "deletionVector")};
@@ -166,12 +205,13 @@ typedef struct file_reader {
     const delta_env *env;
     str path;
     int64_t version, size_bytes;
-    arena *arena;              /* of the state */
+    arena *arena; /* of the state */
     checkpoint_state *state;
-    str **sidecars; size_t *n_sidecars, *sidecars_capacity;
+    str **sidecars;
+    size_t *n_sidecars, *sidecars_capacity;
     bool has_stats_json, has_stats_parsed;
     file_batch *batch;
-    int64_t row;               /* of the file */
+    int64_t row; /* of the file */
     buf scratch;
 } file_reader;
 
@@ -191,7 +231,8 @@ static silt_status finish_batch(file_reader *r, silt_error *err) {
         return SILT_OK;
     }
     file_batch_freeze(r->batch);
-    if (!ARENA_PUSH(r->arena, r->state->batches, r->state->n_batches, r->state->batches_capacity, r->batch)) return error_no_memory(err);
+    if (!ARENA_PUSH(r->arena, r->state->batches, r->state->n_batches, r->state->batches_capacity, r->batch))
+        return error_no_memory(err);
     r->batch = NULL;
     return SILT_OK;
 }
@@ -219,7 +260,8 @@ static void map_text(const arrow_column *keys, const arrow_column *values, int64
     }
 }
 
-static silt_status arrow_map(const arrow_column *keys, const arrow_column *values, int64_t from, int64_t to, arena *a, bool copy, str_map *out, silt_error *err) {
+static silt_status arrow_map(const arrow_column *keys, const arrow_column *values, int64_t from, int64_t to, arena *a, bool copy,
+                             str_map *out, silt_error *err) {
     size_t n = (size_t)(to - from);
     str *k = ARENA_ARRAY(a, n, str), *v = ARENA_ARRAY(a, n, str);
     if (!k || !v) return error_no_memory(err);
@@ -260,8 +302,10 @@ static silt_status take_tags(file_reader *r, const add_columns *c, int64_t i, fi
     for (int64_t k = from; k < to; k++) {
         str text = arrow_str(&c->tag_values, k);
         json_write_key_str(&r->scratch, &first, arrow_str(&c->tag_keys, k));
-        if (text.ptr) json_write_str(&r->scratch, text);
-        else buf_append_z(&r->scratch, "null");
+        if (text.ptr)
+            json_write_str(&r->scratch, text);
+        else
+            buf_append_z(&r->scratch, "null");
     }
     buf_append_char(&r->scratch, '}');
     if (!buf_ok(&r->scratch) || !file_batch_string(r->batch, buf_str(&r->scratch), &extra->tags)) return error_no_memory(err);
@@ -294,7 +338,8 @@ static silt_status take_add(file_reader *r, const add_columns *c, int64_t i, sil
                     .size_bytes = arrow_i64(&c->size, i, 0),
                     .time_ms = arrow_i64(&c->modified, i, 0),
                     .num_records = arrow_i64(&c->records, i, r->has_stats_json ? ROW_RECORDS_UNKNOWN : ROW_RECORDS_ABSENT)};
-    file_extra extra = {.base_row_id = arrow_i64(&c->base_row_id, i, -1), .default_row_commit_version = arrow_i64(&c->commit_version, i, -1)};
+    file_extra extra = {.base_row_id = arrow_i64(&c->base_row_id, i, -1),
+                        .default_row_commit_version = arrow_i64(&c->commit_version, i, -1)};
     if (!file_batch_string(r->batch, path, &row.path)) return error_no_memory(err);
     TRY(take_partition(r, c, i, &row, err));
     TRY(take_tags(r, c, i, &extra, err));
@@ -324,7 +369,8 @@ static int64_t field_i64(const arrow_column *parent, const char *name, int64_t i
     return arrow_i64(&c, i, absent);
 }
 
-static silt_status copy_list(const arrow_column *parent, const char *name, int64_t i, arena *a, const str **out, size_t *out_n, bool *out_present, silt_error *err) {
+static silt_status copy_list(const arrow_column *parent, const char *name, int64_t i, arena *a, const str **out, size_t *out_n,
+                             bool *out_present, silt_error *err) {
     arrow_column list = arrow_column_field(parent, name), items = arrow_column_item(&list, 0);
     int64_t from, to;
     *out = NULL;
@@ -391,7 +437,8 @@ static silt_status take_domain(file_reader *r, const arrow_column *c, int64_t i,
     TRY(copy_field(c, "configuration", i, r->arena, &d.configuration, err));
     if (str_is_null(d.domain)) return corrupt(r, "a domainMetadata has no domain", err);
     if (str_is_null(d.configuration)) d.configuration = STR("");
-    return ARENA_PUSH(r->arena, r->state->domains, r->state->n_domains, r->state->domains_capacity, d) ? SILT_OK : error_no_memory(err);
+    return ARENA_PUSH(r->arena, r->state->domains, r->state->n_domains, r->state->domains_capacity, d) ? SILT_OK
+                                                                                                       : error_no_memory(err);
 }
 
 static silt_status take_sidecar(file_reader *r, const arrow_column *c, int64_t i, silt_error *err) {
@@ -403,38 +450,50 @@ static silt_status take_sidecar(file_reader *r, const arrow_column *c, int64_t i
 }
 
 /* A struct column may be a struct of nulls where it should be null: the field that every such action has decides. */
-static bool is_present(const arrow_column *c, const arrow_column *required, int64_t i) { return !arrow_is_null(c, i) && !arrow_is_null(required, i); }
+static bool is_present(const arrow_column *c, const arrow_column *required, int64_t i) {
+    return !arrow_is_null(c, i) && !arrow_is_null(required, i);
+}
 
 static silt_status take_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array, silt_error *err) {
     file_reader *r = ctx;
     arrow_column root = arrow_column_root(schema, array);
     add_columns add = find_add(&root);
-    arrow_column metadata = arrow_column_field(&root, "metaData"), protocol = arrow_column_field(&root, "protocol"), txn = arrow_column_field(&root, "txn");
+    arrow_column metadata = arrow_column_field(&root, "metaData"), protocol = arrow_column_field(&root, "protocol"),
+                 txn = arrow_column_field(&root, "txn");
     arrow_column domain = arrow_column_field(&root, "domainMetadata"), sidecar = arrow_column_field(&root, "sidecar");
     arrow_column schema_string = arrow_column_field(&metadata, "id"), reader = arrow_column_field(&protocol, "minReaderVersion");
-    arrow_column app = arrow_column_field(&txn, "appId"), name = arrow_column_field(&domain, "domain"), target = arrow_column_field(&sidecar, "path");
+    arrow_column app = arrow_column_field(&txn, "appId"), name = arrow_column_field(&domain, "domain"),
+                 target = arrow_column_field(&sidecar, "path");
     TRY(cancel_check(r->env->cancel, err));
     for (int64_t i = 0; i < array->length; i++, r->row++) {
-        if (is_present(&add.self, &add.path, i)) TRY(take_add(r, &add, i, err));
-        else if (is_present(&protocol, &reader, i)) TRY(take_protocol(r, &protocol, i, err));
-        else if (is_present(&metadata, &schema_string, i)) TRY(take_metadata(r, &metadata, i, err));
-        else if (is_present(&txn, &app, i)) TRY(take_txn(r, &txn, i, err));
-        else if (is_present(&domain, &name, i)) TRY(take_domain(r, &domain, i, err));
-        else if (is_present(&sidecar, &target, i)) TRY(take_sidecar(r, &sidecar, i, err));
+        if (is_present(&add.self, &add.path, i))
+            TRY(take_add(r, &add, i, err));
+        else if (is_present(&protocol, &reader, i))
+            TRY(take_protocol(r, &protocol, i, err));
+        else if (is_present(&metadata, &schema_string, i))
+            TRY(take_metadata(r, &metadata, i, err));
+        else if (is_present(&txn, &app, i))
+            TRY(take_txn(r, &txn, i, err));
+        else if (is_present(&domain, &name, i))
+            TRY(take_domain(r, &domain, i, err));
+        else if (is_present(&sidecar, &target, i))
+            TRY(take_sidecar(r, &sidecar, i, err));
     }
     return SILT_OK;
 }
 
 /* ---- files ---- */
 
-static silt_status open_stream(file_reader *r, const data_type *columns, bool state_only, arena *a, struct ArrowArrayStream *out, silt_error *err) {
+static silt_status open_stream(file_reader *r, const data_type *columns, bool state_only, arena *a, struct ArrowArrayStream *out,
+                               silt_error *err) {
     static const str file_leaves[] = {{"add.size", 8}, {"remove.path", 11}}; /* null in every row that is no file */
     if (!state_only) return checkpoint_open(r->env, r->path, columns, a, out, err);
     str local;
     silt_error why = {0};
     parquet_service *p = r->env->parquet;
     TRY(local_path(r->env, r->path, a, &local, err));
-    return wrap_failure(p->read_where_null(p, local, columns, file_leaves, ARRAY_LEN(file_leaves), out, &why), &why, r->path, err);
+    return wrap_failure(p->read_where_null(p, local, columns, file_leaves, ARRAY_LEN(file_leaves), out, &why), &why, r->path,
+                        err);
 }
 
 /* One pass over the file with the columns of `wanted` that it has. */
@@ -458,8 +517,8 @@ static silt_status read_columns(file_reader *r, const data_type *file, const sha
 }
 
 /*
- * A large file is read twice, at the same time: the files' columns of all rows, and the columns of the few other actions only where they are. Decoding those for a million rows
- * that have none of them would cost as much as the files themselves.
+ * A large file is read twice, at the same time: the files' columns of all rows, and the columns of the few other actions only
+ * where they are. Decoding those for a million rows that have none of them would cost as much as the files themselves.
  */
 #define LARGE_BYTES ((int64_t)8 << 20)
 
@@ -491,7 +550,9 @@ static silt_status read_split(file_reader *r, const data_type *file, silt_error 
     silt_status status = thread_for(r->env->n_threads == 1 ? 1 : 2, 2, read_half, &s, err);
     checkpoint_state *out = r->state;
     for (size_t i = 0; i < s.states[0].n_batches; i++) {
-        if (status == SILT_OK && ARENA_PUSH(r->arena, out->batches, out->n_batches, out->batches_capacity, s.states[0].batches[i])) continue;
+        if (status == SILT_OK &&
+            ARENA_PUSH(r->arena, out->batches, out->n_batches, out->batches_capacity, s.states[0].batches[i]))
+            continue;
         file_batch_release(s.states[0].batches[i]);
         if (status == SILT_OK) status = error_no_memory(err);
     }
@@ -500,7 +561,8 @@ static silt_status read_split(file_reader *r, const data_type *file, silt_error 
     for (size_t i = 0; status == SILT_OK && i < s.states[1].n_txns; i++)
         if (!ARENA_PUSH(r->arena, out->txns, out->n_txns, out->txns_capacity, s.states[1].txns[i])) status = error_no_memory(err);
     for (size_t i = 0; status == SILT_OK && i < s.states[1].n_domains; i++)
-        if (!ARENA_PUSH(r->arena, out->domains, out->n_domains, out->domains_capacity, s.states[1].domains[i])) status = error_no_memory(err);
+        if (!ARENA_PUSH(r->arena, out->domains, out->n_domains, out->domains_capacity, s.states[1].domains[i]))
+            status = error_no_memory(err);
     return status;
 }
 
@@ -513,7 +575,8 @@ static bool is_checkpoint(const data_type *file) {
 
 static silt_status read_parquet(file_reader *r, silt_error *err) {
     arena *local = arena_new();
-    if (!local || !ARENA_PUSH(r->arena, r->state->parquet_files, r->state->n_parquet_files, r->state->parquet_files_capacity, r->path)) {
+    if (!local ||
+        !ARENA_PUSH(r->arena, r->state->parquet_files, r->state->n_parquet_files, r->state->parquet_files_capacity, r->path)) {
         arena_free(local);
         return error_no_memory(err);
     }
@@ -522,43 +585,49 @@ static silt_status read_parquet(file_reader *r, silt_error *err) {
     if (status == SILT_OK) {
         r->has_stats_json = checkpoint_column(file, "add.stats") != NULL;
         r->has_stats_parsed = checkpoint_column(file, "add.stats_parsed") != NULL;
-        if (!is_checkpoint(file)) status = corrupt(r, "it has no column of a checkpoint", err);
-        else if (r->size_bytes >= LARGE_BYTES && r->env->parquet->read_where_null) status = read_split(r, file, err);
-        else status = read_columns(r, file, state_shape, false, err);
+        if (!is_checkpoint(file))
+            status = corrupt(r, "it has no column of a checkpoint", err);
+        else if (r->size_bytes >= LARGE_BYTES && r->env->parquet->read_where_null)
+            status = read_split(r, file, err);
+        else
+            status = read_columns(r, file, state_shape, false, err);
     }
     arena_free(local);
     return status;
 }
 
-static silt_status take_raw(const raw_action *action, arena *a, checkpoint_state *state, str **sidecars, size_t *n, size_t *capacity, silt_error *err) {
+static silt_status take_raw(const raw_action *action, arena *a, checkpoint_state *state, str **sidecars, size_t *n,
+                            size_t *capacity, silt_error *err) {
     delta_txn_id txn;
     delta_domain domain;
     const json_node *node;
     switch (action->kind) {
-    case ACTION_PROTOCOL:
-        if (!(state->protocol = ARENA_NEW(a, delta_protocol))) return error_no_memory(err);
-        return action_parse_protocol(action->text, a, state->protocol, err);
-    case ACTION_METADATA:
-        if (!(state->metadata = ARENA_NEW(a, delta_metadata))) return error_no_memory(err);
-        return action_parse_metadata(action->text, a, state->metadata, err);
-    case ACTION_TXN:
-        TRY(action_parse_txn(action->text, a, &txn, err));
-        return ARENA_PUSH(a, state->txns, state->n_txns, state->txns_capacity, txn) ? SILT_OK : error_no_memory(err);
-    case ACTION_DOMAIN:
-        TRY(action_parse_domain(action->text, a, &domain, err));
-        return ARENA_PUSH(a, state->domains, state->n_domains, state->domains_capacity, domain) ? SILT_OK : error_no_memory(err);
-    case ACTION_SIDECAR:
-        TRY(json_parse(action->text, a, &node, err));
-        str path = json_get_str(node, "path", STR_NULL);
-        if (path.len == 0) return err_DELTA_CHECKPOINT_CORRUPT(err, action->path);
-        return ARENA_PUSH(a, *sidecars, *n, *capacity, path) ? SILT_OK : error_no_memory(err);
-    case ACTION_COMMIT_INFO: break;
+        case ACTION_PROTOCOL:
+            if (!(state->protocol = ARENA_NEW(a, delta_protocol))) return error_no_memory(err);
+            return action_parse_protocol(action->text, a, state->protocol, err);
+        case ACTION_METADATA:
+            if (!(state->metadata = ARENA_NEW(a, delta_metadata))) return error_no_memory(err);
+            return action_parse_metadata(action->text, a, state->metadata, err);
+        case ACTION_TXN:
+            TRY(action_parse_txn(action->text, a, &txn, err));
+            return ARENA_PUSH(a, state->txns, state->n_txns, state->txns_capacity, txn) ? SILT_OK : error_no_memory(err);
+        case ACTION_DOMAIN:
+            TRY(action_parse_domain(action->text, a, &domain, err));
+            return ARENA_PUSH(a, state->domains, state->n_domains, state->domains_capacity, domain) ? SILT_OK
+                                                                                                    : error_no_memory(err);
+        case ACTION_SIDECAR:
+            TRY(json_parse(action->text, a, &node, err));
+            str path = json_get_str(node, "path", STR_NULL);
+            if (path.len == 0) return err_DELTA_CHECKPOINT_CORRUPT(err, action->path);
+            return ARENA_PUSH(a, *sidecars, *n, *capacity, path) ? SILT_OK : error_no_memory(err);
+        case ACTION_COMMIT_INFO: break;
     }
     return SILT_OK;
 }
 
 /* A V2 checkpoint in JSON; adds may stand in it directly. */
-static silt_status read_json(const delta_env *env, const log_file *f, arena *a, checkpoint_state *state, str **sidecars, size_t *n, size_t *capacity, silt_error *err) {
+static silt_status read_json(const delta_env *env, const log_file *f, arena *a, checkpoint_state *state, str **sidecars,
+                             size_t *n, size_t *capacity, silt_error *err) {
     parsed_log parsed;
     TRY(replay_parse(env, f, 1, -1, a, &parsed, err));
     silt_status status = parsed.status;
@@ -566,7 +635,8 @@ static silt_status read_json(const delta_env *env, const log_file *f, arena *a, 
     for (size_t i = 0; status == SILT_OK && i < parsed.actions.count; i++)
         status = take_raw(&parsed.actions.items[i], a, state, sidecars, n, capacity, err);
     for (size_t i = 0; i < parsed.n_batches; i++) {
-        if (status == SILT_OK && ARENA_PUSH(a, state->batches, state->n_batches, state->batches_capacity, parsed.batches[i])) continue;
+        if (status == SILT_OK && ARENA_PUSH(a, state->batches, state->n_batches, state->batches_capacity, parsed.batches[i]))
+            continue;
         file_batch_release(parsed.batches[i]);
         if (status == SILT_OK) status = error_no_memory(err);
     }
@@ -585,7 +655,8 @@ static silt_status sidecar_path(const delta_env *env, str root, str name, arena 
     return delta_resolve_path(env, root, name, a, &s, out, err);
 }
 
-static silt_status read_sidecars(const delta_env *env, str root, int64_t version, const str *names, size_t n, arena *a, checkpoint_state *out, silt_error *err) {
+static silt_status read_sidecars(const delta_env *env, str root, int64_t version, const str *names, size_t n, arena *a,
+                                 checkpoint_state *out, silt_error *err) {
     for (size_t i = 0; i < n; i++) {
         file_reader r = {.env = env, .version = version, .arena = a, .state = out};
         store_entry entry;
@@ -604,7 +675,8 @@ void checkpoint_state_release(checkpoint_state *s) {
     s->n_batches = 0;
 }
 
-static silt_status read_all(const delta_env *env, str root, const delta_segment *segment, arena *a, checkpoint_state *out, silt_error *err) {
+static silt_status read_all(const delta_env *env, str root, const delta_segment *segment, arena *a, checkpoint_state *out,
+                            silt_error *err) {
     str *sidecars = NULL;
     size_t n = 0, capacity = 0;
     for (size_t i = 0; i < segment->n_checkpoint; i++) {
@@ -613,13 +685,22 @@ static silt_status read_all(const delta_env *env, str root, const delta_segment 
             TRY(read_json(env, f, a, out, &sidecars, &n, &capacity, err));
             continue;
         }
-        file_reader r = {.env = env, .path = f->path, .version = f->name.version, .size_bytes = f->size_bytes, .arena = a, .state = out, .sidecars = &sidecars, .n_sidecars = &n, .sidecars_capacity = &capacity};
+        file_reader r = {.env = env,
+                         .path = f->path,
+                         .version = f->name.version,
+                         .size_bytes = f->size_bytes,
+                         .arena = a,
+                         .state = out,
+                         .sidecars = &sidecars,
+                         .n_sidecars = &n,
+                         .sidecars_capacity = &capacity};
         TRY(read_parquet(&r, err));
     }
     return read_sidecars(env, root, segment->checkpoint_version, sidecars, n, a, out, err);
 }
 
-silt_status checkpoint_read(const delta_env *env, str root, const delta_segment *segment, arena *a, checkpoint_state *out, silt_error *err) {
+silt_status checkpoint_read(const delta_env *env, str root, const delta_segment *segment, arena *a, checkpoint_state *out,
+                            silt_error *err) {
     *out = (checkpoint_state){0};
     silt_status status = read_all(env, root, segment, a, out, err);
     if (status != SILT_OK) checkpoint_state_release(out);
@@ -634,8 +715,10 @@ typedef struct remove_reader {
     arena *arena; /* of one row */
 } remove_reader;
 
-static silt_status take_remove(remove_reader *r, const arrow_column *c, const arrow_column *path, const dv_columns *dv, int64_t i, silt_error *err) {
-    arrow_column map = arrow_column_field(c, "partitionValues"), keys = arrow_column_item(&map, 0), values = arrow_column_item(&map, 1);
+static silt_status take_remove(remove_reader *r, const arrow_column *c, const arrow_column *path, const dv_columns *dv, int64_t i,
+                               silt_error *err) {
+    arrow_column map = arrow_column_field(c, "partitionValues"), keys = arrow_column_item(&map, 0),
+                 values = arrow_column_item(&map, 1);
     arrow_column data_change = arrow_column_field(c, "dataChange"), extended = arrow_column_field(c, "extendedFileMetadata");
     int64_t from, to;
     str storage = arrow_str(&dv->storage, i);
@@ -658,9 +741,11 @@ static silt_status take_remove(remove_reader *r, const arrow_column *c, const ar
     return r->fn(r->ctx, &remove, err);
 }
 
-static silt_status take_remove_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array, silt_error *err) {
+static silt_status take_remove_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                                     silt_error *err) {
     remove_reader *r = ctx;
-    arrow_column root = arrow_column_root(schema, array), remove = arrow_column_field(&root, "remove"), path = arrow_column_field(&remove, "path");
+    arrow_column root = arrow_column_root(schema, array), remove = arrow_column_field(&root, "remove"),
+                 path = arrow_column_field(&remove, "path");
     dv_columns dv = find_dv(&remove);
     for (int64_t i = 0; i < array->length; i++)
         if (is_present(&remove, &path, i)) TRY(take_remove(r, &remove, &path, &dv, i, err));
@@ -675,7 +760,8 @@ silt_status checkpoint_each_remove(const delta_env *env, str parquet_path, check
     silt_status status = local && r.arena ? checkpoint_schema(env, parquet_path, local, &file, err) : error_no_memory(err);
     if (status == SILT_OK) {
         columns = shape_type(removes_shape, file, local);
-        if (!columns) status = error_no_memory(err);
+        if (!columns)
+            status = error_no_memory(err);
         else if (columns->n_fields) {
             status = checkpoint_open(env, parquet_path, columns, local, &stream, err);
             if (status == SILT_OK) status = arrow_each_batch(&stream, parquet_path, take_remove_batch, &r, err);

@@ -1,6 +1,7 @@
 /*
- * The version checksum, PROTOCOL.md "Version Checksum File": what replay found, against what the writer of this version noted. A file that cannot be read says nothing and is
- * ignored; one that disagrees means that the log was tampered with or torn, and then no answer is better than a wrong one.
+ * The version checksum, PROTOCOL.md "Version Checksum File": what replay found, against what the writer of this version noted. A
+ * file that cannot be read says nothing and is ignored; one that disagrees means that the log was tampered with or torn, and then
+ * no answer is better than a wrong one.
  */
 #include "delta/action_json.h"
 #include "delta/snapshot.h"
@@ -33,14 +34,16 @@ static bool same_map(const str_map *a, const str_map *b) {
     if (a->count != b->count) return false;
     for (size_t i = 0; i < a->count; i++) {
         bool found = false;
-        for (size_t k = 0; k < b->count && !found; k++) found = str_eq(a->keys[i], b->keys[k]) && str_eq(a->values[i], b->values[k]);
+        for (size_t k = 0; k < b->count && !found; k++)
+            found = str_eq(a->keys[i], b->keys[k]) && str_eq(a->values[i], b->values[k]);
         if (!found) return false;
     }
     return true;
 }
 
 static bool same_metadata(const delta_metadata *a, const delta_metadata *b) {
-    return str_eq(a->id, b->id) && str_eq(a->schema_json, b->schema_json) && same_list(a->partition_columns, a->n_partition_columns, b->partition_columns, b->n_partition_columns) &&
+    return str_eq(a->id, b->id) && str_eq(a->schema_json, b->schema_json) &&
+           same_list(a->partition_columns, a->n_partition_columns, b->partition_columns, b->n_partition_columns) &&
            same_map(&a->configuration, &b->configuration);
 }
 
@@ -50,22 +53,27 @@ static silt_status verify_actions(const delta_snapshot *s, const json_node *crc,
     const json_node *protocol = json_get(crc, "protocol"), *metadata = json_get(crc, "metadata");
     delta_protocol p;
     delta_metadata m;
-    if (is_object(protocol) && action_parse_protocol(protocol->text, a, &p, NULL) == SILT_OK && !same_protocol(&p, &s->table->protocol))
+    if (is_object(protocol) && action_parse_protocol(protocol->text, a, &p, NULL) == SILT_OK &&
+        !same_protocol(&p, &s->table->protocol))
         return err_DELTA_TXN_LOG_FAILED_INTEGRITY(err, s->version, "the protocol differs");
-    if (is_object(metadata) && action_parse_metadata(metadata->text, a, &m, NULL) == SILT_OK && !same_metadata(&m, &s->table->metadata))
+    if (is_object(metadata) && action_parse_metadata(metadata->text, a, &m, NULL) == SILT_OK &&
+        !same_metadata(&m, &s->table->metadata))
         return err_DELTA_TXN_LOG_FAILED_INTEGRITY(err, s->version, "the metadata differs");
     return SILT_OK;
 }
 
-/* Does it keep to its own specification? The required counts, one protocol and metadata, and an in-commit timestamp exactly where these are on. Otherwise some tool made it up. */
+/* Does it keep to its own specification? The required counts, one protocol and metadata, and an in-commit timestamp exactly where
+ * these are on. Otherwise some tool made it up. */
 static bool is_sound(const json_node *crc, arena *a, int64_t *out_files, int64_t *out_bytes) {
-    const json_node *files = json_get(crc, "numFiles"), *bytes = json_get(crc, "tableSizeBytes"), *protocol = json_get(crc, "protocol"), *metadata = json_get(crc, "metadata");
+    const json_node *files = json_get(crc, "numFiles"), *bytes = json_get(crc, "tableSizeBytes"),
+                    *protocol = json_get(crc, "protocol"), *metadata = json_get(crc, "metadata");
     delta_protocol p;
     delta_metadata m;
     if (!files || !json_node_i64(files, out_files) || !bytes || !json_node_i64(bytes, out_bytes)) return false;
     if (json_get_i64(crc, "numMetadata", 1) != 1 || json_get_i64(crc, "numProtocol", 1) != 1) return false;
     if (json_get_i64(crc, "inCommitTimestampOpt", -1) < 0 || !is_object(protocol) || !is_object(metadata)) return true;
-    return action_parse_protocol(protocol->text, a, &p, NULL) == SILT_OK && action_parse_metadata(metadata->text, a, &m, NULL) == SILT_OK && state_has_ict(&p, &m);
+    return action_parse_protocol(protocol->text, a, &p, NULL) == SILT_OK &&
+           action_parse_metadata(metadata->text, a, &m, NULL) == SILT_OK && state_has_ict(&p, &m);
 }
 
 static silt_status verify(const delta_snapshot *s, const json_node *crc, arena *a, silt_error *err) {
@@ -84,7 +92,9 @@ silt_status checksum_verify(const delta_snapshot *s, const log_file *crc, silt_e
     const json_node *root;
     buf_init(&text, BUF_MAX_DEFAULT);
     silt_status status = SILT_OK;
-    if (store_read(s->env->store, crc->path, 0, -1, &text, NULL) == SILT_OK && json_parse(buf_str(&text), a, &root, NULL) == SILT_OK) status = verify(s, root, a, err);
+    if (store_read(s->env->store, crc->path, 0, -1, &text, NULL) == SILT_OK &&
+        json_parse(buf_str(&text), a, &root, NULL) == SILT_OK)
+        status = verify(s, root, a, err);
     buf_dispose(&text);
     arena_free(a);
     return status;

@@ -33,24 +33,22 @@ static silt_status take_raw(reading *r, const raw_action *action, delta_commit *
     delta_domain domain;
     arena *a = r->arena;
     switch (action->kind) {
-    case ACTION_PROTOCOL:
-        if (!(protocol = ARENA_NEW(a, delta_protocol))) return error_no_memory(err);
-        out->protocol = protocol;
-        return action_parse_protocol(action->text, a, protocol, err);
-    case ACTION_METADATA:
-        if (!(metadata = ARENA_NEW(a, delta_metadata))) return error_no_memory(err);
-        out->metadata = metadata;
-        return action_parse_metadata(action->text, a, metadata, err);
-    case ACTION_TXN:
-        TRY(action_parse_txn(action->text, a, &txn, err));
-        return ARENA_PUSH(a, r->txns, r->n_txns, r->txns_capacity, txn) ? SILT_OK : error_no_memory(err);
-    case ACTION_DOMAIN:
-        TRY(action_parse_domain(action->text, a, &domain, err));
-        return ARENA_PUSH(a, r->domains, r->n_domains, r->domains_capacity, domain) ? SILT_OK : error_no_memory(err);
-    case ACTION_COMMIT_INFO:
-        out->commit_info = action->text;
-        return SILT_OK;
-    case ACTION_SIDECAR: break; /* not allowed in a commit; ignored as unknown actions are */
+        case ACTION_PROTOCOL:
+            if (!(protocol = ARENA_NEW(a, delta_protocol))) return error_no_memory(err);
+            out->protocol = protocol;
+            return action_parse_protocol(action->text, a, protocol, err);
+        case ACTION_METADATA:
+            if (!(metadata = ARENA_NEW(a, delta_metadata))) return error_no_memory(err);
+            out->metadata = metadata;
+            return action_parse_metadata(action->text, a, metadata, err);
+        case ACTION_TXN:
+            TRY(action_parse_txn(action->text, a, &txn, err));
+            return ARENA_PUSH(a, r->txns, r->n_txns, r->txns_capacity, txn) ? SILT_OK : error_no_memory(err);
+        case ACTION_DOMAIN:
+            TRY(action_parse_domain(action->text, a, &domain, err));
+            return ARENA_PUSH(a, r->domains, r->n_domains, r->domains_capacity, domain) ? SILT_OK : error_no_memory(err);
+        case ACTION_COMMIT_INFO: out->commit_info = action->text; return SILT_OK;
+        case ACTION_SIDECAR: break; /* not allowed in a commit; ignored as unknown actions are */
     }
     return SILT_OK;
 }
@@ -97,7 +95,8 @@ static silt_status parse_all(reading *r, int64_t version, delta_commit *out, sil
     log_piece piece = {.path = r->path, .version = version, .to = -1, .want_commit_info = true};
     size_t bad;
     silt_error why = {0};
-    silt_status status = log_parse_text(r->parser, r->text.ptr, r->text.len - LOG_DOOR_PADDING, &piece, 0, r->batch, &r->actions, r->arena, &bad, &why);
+    silt_status status = log_parse_text(r->parser, r->text.ptr, r->text.len - LOG_DOOR_PADDING, &piece, 0, r->batch, &r->actions,
+                                        r->arena, &bad, &why);
     if (status == SILT_CORRUPT) return log_parse_bad_line(r->env->store, r->path, (int64_t)bad, why.detail, err);
     if (status != SILT_OK) return error_no_memory(err);
     for (size_t i = 0; i < r->actions.count; i++) {
@@ -114,7 +113,8 @@ static silt_status parse_all(reading *r, int64_t version, delta_commit *out, sil
     out->n_domains = r->n_domains;
     TRY(take_files(r, out, err));
     const json_node *info;
-    if (out->commit_info.ptr && json_parse(out->commit_info, r->arena, &info, NULL) == SILT_OK) out->in_commit_timestamp_ms = json_get_i64(info, "inCommitTimestamp", -1);
+    if (out->commit_info.ptr && json_parse(out->commit_info, r->arena, &info, NULL) == SILT_OK)
+        out->in_commit_timestamp_ms = json_get_i64(info, "inCommitTimestamp", -1);
     return SILT_OK;
 }
 
@@ -125,7 +125,11 @@ static silt_status read_file(reading *r, int64_t length, silt_error *err) {
 
 silt_status delta_commit_read(const delta_env *env, str root, int64_t version, arena *a, delta_commit *out, silt_error *err) {
     *out = (delta_commit){.version = version, .in_commit_timestamp_ms = -1};
-    reading r = {.env = env, .path = log_path_file(root, version, ".json", a), .arena = a, .parser = log_parser_new(), .batch = file_batch_new()};
+    reading r = {.env = env,
+                 .path = log_path_file(root, version, ".json", a),
+                 .arena = a,
+                 .parser = log_parser_new(),
+                 .batch = file_batch_new()};
     buf_init(&r.text, BUF_MAX_DEFAULT);
     silt_status status = r.path.ptr && r.parser && r.batch ? read_file(&r, -1, err) : error_no_memory(err);
     static const char padding[LOG_DOOR_PADDING];

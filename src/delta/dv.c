@@ -1,12 +1,13 @@
 /*
- * Deletion vectors, PROTOCOL.md "Deletion Vectors" and "Deletion Vector File Storage Format": where one is stored, and its bytes checked in every way the format offers
- * (version byte, stored size against the descriptor, CRC-32, cardinality) before a row is left out because of it.
+ * Deletion vectors, PROTOCOL.md "Deletion Vectors" and "Deletion Vector File Storage Format": where one is stored, and its bytes
+ * checked in every way the format offers (version byte, stored size against the descriptor, CRC-32, cardinality) before a row is
+ * left out because of it.
  */
 #include "base/ident.h"
 #include "base/uri.h"
 #include "delta/delta.h"
 
-#define UUID_TEXT  20  /* Z85 of 16 bytes */
+#define UUID_TEXT  20 /* Z85 of 16 bytes */
 #define DV_MAX     ((int64_t)1 << 31)
 #define DV_VERSION 1
 
@@ -46,7 +47,8 @@ static silt_status resolve_file_uri(const delta_env *env, str rest, arena *a, st
     return store_registry_find(env->stores, location, a, out_store, &ignored, err);
 }
 
-silt_status delta_resolve_path(const delta_env *env, str root, str action_path, arena *a, store **out_store, str *out_path, silt_error *err) {
+silt_status delta_resolve_path(const delta_env *env, str root, str action_path, arena *a, store **out_store, str *out_path,
+                               silt_error *err) {
     size_t scheme = scheme_length(action_path);
     if (scheme == 4 && memcmp(action_path.ptr, "file", 4) == 0)
         return resolve_file_uri(env, str_slice(action_path, 5, action_path.len), a, out_store, out_path, err);
@@ -63,19 +65,24 @@ silt_status delta_resolve_path(const delta_env *env, str root, str action_path, 
 
 /* ---- loading ---- */
 
-static silt_status invalid(silt_error *err, str path, const char *why) { return err_DELTA_DELETION_VECTOR_INVALID(err, path, why); }
+static silt_status invalid(silt_error *err, str path, const char *why) {
+    return err_DELTA_DELETION_VECTOR_INVALID(err, path, why);
+}
 
 /* "ab^-aqEH.-t@S}K{vb[*k^" → <root>/ab/deletion_vector_<uuid>.bin */
-static silt_status relative_path(const delta_env *env, str root, const delta_dv *dv, arena *a, store **out_store, str *out_path, silt_error *err) {
+static silt_status relative_path(const delta_env *env, str root, const delta_dv *dv, arena *a, store **out_store, str *out_path,
+                                 silt_error *err) {
     str text = dv->path_or_inline;
     uint8_t bytes[16];
     size_t n;
     char uuid[37];
-    if (text.len < UUID_TEXT || !z85_decode(str_slice(text, text.len - UUID_TEXT, text.len), bytes, sizeof bytes, &n) || n != sizeof bytes)
+    if (text.len < UUID_TEXT || !z85_decode(str_slice(text, text.len - UUID_TEXT, text.len), bytes, sizeof bytes, &n) ||
+        n != sizeof bytes)
         return invalid(err, text, "its name is no encoded UUID");
     uuid_format(bytes, uuid);
     str prefix = str_slice(text, 0, text.len - UUID_TEXT);
-    str name = prefix.len ? arena_printf(a, "%.*s/deletion_vector_%s.bin", STR_ARG(prefix), uuid) : arena_printf(a, "deletion_vector_%s.bin", uuid);
+    str name = prefix.len ? arena_printf(a, "%.*s/deletion_vector_%s.bin", STR_ARG(prefix), uuid)
+                          : arena_printf(a, "deletion_vector_%s.bin", uuid);
     if (!name.ptr) return error_no_memory(err);
     *out_store = env->store;
     *out_path = path_join(a, root, name);
@@ -105,13 +112,15 @@ static silt_status read_stored(store *s, str path, const delta_dv *dv, buf *byte
     if (big_endian(bytes->ptr) != (uint32_t)dv->size_bytes) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, path);
     if (bytes->len != (size_t)dv->size_bytes + 8) return invalid(err, path, "the file is cut short");
     *out_body = (str){bytes->ptr + 4, (size_t)dv->size_bytes};
-    if (crc32_of(out_body->ptr, out_body->len) != big_endian(bytes->ptr + 4 + out_body->len)) return err_DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH(err, path);
+    if (crc32_of(out_body->ptr, out_body->len) != big_endian(bytes->ptr + 4 + out_body->len))
+        return err_DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH(err, path);
     return SILT_OK;
 }
 
 /*
- * Z85 encodes four bytes at a time. Writers that use Rust's z85 crate end a body of another length with a group such as "##093": one '#' per byte that is missing, then the
- * digits of the rest. A group of Z85 proper cannot begin with '#' (84 x 85^4 is above 2^32), so the two never mix.
+ * Z85 encodes four bytes at a time. Writers that use Rust's z85 crate end a body of another length with a group such as "##093":
+ * one '#' per byte that is missing, then the digits of the rest. A group of Z85 proper cannot begin with '#' (84 x 85^4 is above
+ * 2^32), so the two never mix.
  */
 static bool decode_inline(str text, uint8_t *out, size_t capacity, size_t *out_len) {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
@@ -144,15 +153,17 @@ static silt_status read_inline(const delta_dv *dv, arena *a, str *out_body, silt
     return SILT_OK;
 }
 
-static silt_status read_body(const delta_env *env, str root, const delta_dv *dv, arena *a, buf *bytes, str *out_body, str *out_path, silt_error *err) {
+static silt_status read_body(const delta_env *env, str root, const delta_dv *dv, arena *a, buf *bytes, str *out_body,
+                             str *out_path, silt_error *err) {
     store *s;
     *out_path = STR("<inline>");
-    if (dv->size_bytes < 0 || dv->size_bytes >= DV_MAX - 8) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, dv->path_or_inline);
+    if (dv->size_bytes < 0 || dv->size_bytes >= DV_MAX - 8)
+        return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, dv->path_or_inline);
     switch (dv->storage) {
-    case 'i': return read_inline(dv, a, out_body, err);
-    case 'u': TRY(relative_path(env, root, dv, a, &s, out_path, err)); break;
-    case 'p': TRY(delta_resolve_path(env, root, dv->path_or_inline, a, &s, out_path, err)); break;
-    default: return invalid(err, dv->path_or_inline, "its storage type is unknown");
+        case 'i': return read_inline(dv, a, out_body, err);
+        case 'u': TRY(relative_path(env, root, dv, a, &s, out_path, err)); break;
+        case 'p': TRY(delta_resolve_path(env, root, dv->path_or_inline, a, &s, out_path, err)); break;
+        default: return invalid(err, dv->path_or_inline, "its storage type is unknown");
     }
     return read_stored(s, *out_path, dv, bytes, out_body, err);
 }

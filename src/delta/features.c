@@ -1,6 +1,7 @@
 /*
- * The registry of table features and the checks of a protocol. PROTOCOL.md "Table Features", "Valid Feature Names in Table Features"; what Delta 4.3 accepts where the protocol
- * leaves it open: a reader-writer feature in the writer list alone is read, writer 7 may have an empty list, a writer-only feature that nobody knows does not stop a read.
+ * The registry of table features and the checks of a protocol. PROTOCOL.md "Table Features", "Valid Feature Names in Table
+ * Features"; what Delta 4.3 accepts where the protocol leaves it open: a reader-writer feature in the writer list alone is read,
+ * writer 7 may have an empty list, a writer-only feature that nobody knows does not stop a read.
  */
 #include "delta/features.h"
 
@@ -69,12 +70,14 @@ static bool list_has(const str *names, size_t n, str name) {
 static bool is_implied(const delta_protocol *p, const delta_feature *f) {
     if (f->legacy_writer == 0) return false;
     if (p->min_writer_version < 7) return f->legacy_writer <= p->min_writer_version && f->legacy_reader <= p->min_reader_version;
-    return f->kind == RW && p->min_reader_version < 3 && f->legacy_reader <= p->min_reader_version; /* 2/7: the reader's half is a number still */
+    return f->kind == RW && p->min_reader_version < 3 &&
+           f->legacy_reader <= p->min_reader_version; /* 2/7: the reader's half is a number still */
 }
 
 bool delta_protocol_has(const delta_protocol *p, const char *feature) {
     str name = str_of(feature);
-    if (list_has(p->writer_features, p->n_writer_features, name) || list_has(p->reader_features, p->n_reader_features, name)) return true;
+    if (list_has(p->writer_features, p->n_writer_features, name) || list_has(p->reader_features, p->n_reader_features, name))
+        return true;
     const delta_feature *f = delta_feature_find(name);
     return f && is_implied(p, f);
 }
@@ -84,13 +87,20 @@ bool delta_protocol_has(const delta_protocol *p, const char *feature) {
 static silt_status check_versions(const delta_protocol *p, str table, silt_error *err) {
     int r = p->min_reader_version, w = p->min_writer_version;
     const char *why = NULL;
-    if (r < 1 || r > 3) why = "the reader version is not known";
-    else if (w < 1 || w > 7) why = "the writer version is not known";
-    else if (r == 3 && w != 7) why = "reader version 3 needs writer version 7";
-    else if (r == 3 && !p->has_reader_features) why = "reader version 3 needs a list of readerFeatures";
-    else if (w == 7 && !p->has_writer_features) why = "writer version 7 needs a list of writerFeatures";
-    else if (r < 3 && p->n_reader_features > 0) why = "readerFeatures belong to reader version 3 only";
-    else if (w < 7 && p->n_writer_features > 0) why = "writerFeatures belong to writer version 7 only";
+    if (r < 1 || r > 3)
+        why = "the reader version is not known";
+    else if (w < 1 || w > 7)
+        why = "the writer version is not known";
+    else if (r == 3 && w != 7)
+        why = "reader version 3 needs writer version 7";
+    else if (r == 3 && !p->has_reader_features)
+        why = "reader version 3 needs a list of readerFeatures";
+    else if (w == 7 && !p->has_writer_features)
+        why = "writer version 7 needs a list of writerFeatures";
+    else if (r < 3 && p->n_reader_features > 0)
+        why = "readerFeatures belong to reader version 3 only";
+    else if (w < 7 && p->n_writer_features > 0)
+        why = "writerFeatures belong to writer version 7 only";
     return why ? err_DELTA_INVALID_PROTOCOL_VERSION(err, table, r, w, why) : SILT_OK;
 }
 
@@ -106,8 +116,12 @@ static silt_status report(buf *names, str table, silt_status (*fail)(silt_error 
     return status;
 }
 
-static silt_status fail_read(silt_error *err, str table, str features) { return err_DELTA_UNSUPPORTED_FEATURES_FOR_READ(err, table, features); }
-static silt_status fail_write(silt_error *err, str table, str features) { return err_DELTA_UNSUPPORTED_FEATURES_FOR_WRITE(err, table, features); }
+static silt_status fail_read(silt_error *err, str table, str features) {
+    return err_DELTA_UNSUPPORTED_FEATURES_FOR_READ(err, table, features);
+}
+static silt_status fail_write(silt_error *err, str table, str features) {
+    return err_DELTA_UNSUPPORTED_FEATURES_FOR_WRITE(err, table, features);
+}
 static silt_status fail_mismatch(silt_error *err, str table, str features) {
     (void)table;
     return err_DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH(err, features);
@@ -126,7 +140,9 @@ static silt_status check_dependencies(const delta_protocol *p, str table, silt_e
     return report(&missing, table, fail_mismatch, err);
 }
 
-static bool is_catalog_managed(const delta_protocol *p) { return delta_protocol_has(p, "catalogManaged") || delta_protocol_has(p, "catalogOwned-preview"); }
+static bool is_catalog_managed(const delta_protocol *p) {
+    return delta_protocol_has(p, "catalogManaged") || delta_protocol_has(p, "catalogOwned-preview");
+}
 
 silt_status delta_protocol_check_read(const delta_protocol *p, str table, silt_error *err) {
     TRY(check_versions(p, table, err));
@@ -142,7 +158,8 @@ silt_status delta_protocol_check_read(const delta_protocol *p, str table, silt_e
     }
     for (size_t i = 0; i < p->n_writer_features; i++) { /* what readers must know counts wherever it is listed */
         const delta_feature *f = delta_feature_find(p->writer_features[i]);
-        if (f && f->kind == RW && !f->can_read && !list_has(p->reader_features, p->n_reader_features, p->writer_features[i])) add_name(&names, p->writer_features[i]);
+        if (f && f->kind == RW && !f->can_read && !list_has(p->reader_features, p->n_reader_features, p->writer_features[i]))
+            add_name(&names, p->writer_features[i]);
     }
     return report(&names, table, fail_read, err);
 }
@@ -158,7 +175,8 @@ static bool type_has_variant(const data_type *t) {
     return false;
 }
 
-/* Some field, at any depth, whose metadata has the key. The text is searched first: parsing ten thousand of them for nothing would be felt at each commit. */
+/* Some field, at any depth, whose metadata has the key. The text is searched first: parsing ten thousand of them for nothing
+ * would be felt at each commit. */
 static bool type_has_metadata(const data_type *t, const char *key, arena *a) {
     if (!t) return false;
     if (type_has_metadata(t->element, key, a) || type_has_metadata(t->key, key, a)) return true;
@@ -173,7 +191,9 @@ static bool type_has_metadata(const data_type *t, const char *key, arena *a) {
     return false;
 }
 
-static bool property_is_true(const delta_metadata *m, const char *key) { return str_eq_ascii_fold(str_trim(str_map_get(&m->configuration, str_of(key))), STR("true")); }
+static bool property_is_true(const delta_metadata *m, const char *key) {
+    return str_eq_ascii_fold(str_trim(str_map_get(&m->configuration, str_of(key))), STR("true"));
+}
 
 static bool has_constraint(const delta_metadata *m) {
     for (size_t i = 0; i < m->configuration.count; i++)
@@ -186,7 +206,8 @@ static bool is_active(const delta_feature *f, const delta_metadata *m, arena *a)
     str name = str_of(f->name);
     if (!m) return true;
     if (str_eqz(name, "checkConstraints")) return has_constraint(m);
-    if (str_eqz(name, "changeDataFeed")) return property_is_true(m, f->enabled_by) || property_is_true(m, "delta.enableChangeDataCapture");
+    if (str_eqz(name, "changeDataFeed"))
+        return property_is_true(m, f->enabled_by) || property_is_true(m, "delta.enableChangeDataCapture");
     if (str_eqz(name, "generatedColumns")) return type_has_metadata(m->schema, "delta.generationExpression", a);
     if (str_eqz(name, "identityColumns")) return type_has_metadata(m->schema, "delta.identity.start", a);
     if (str_eqz(name, "allowColumnDefaults")) return type_has_metadata(m->schema, "CURRENT_DEFAULT", a);

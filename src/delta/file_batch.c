@@ -1,5 +1,5 @@
-/* Columns of file actions: see the header. The key of a row is a 64-bit hash computed once, in the thread that parses; replay compares keys first and
- * bytes only where they are equal. */
+/* Columns of file actions: see the header. The key of a row is a 64-bit hash computed once, in the thread that parses; replay
+ * compares keys first and bytes only where they are equal. */
 #include "delta/file_batch.h"
 
 #include <stdlib.h>
@@ -29,8 +29,9 @@ bool path_is_plain(str path) {
 static size_t scheme_end(str path) {
     size_t i = 0;
     while (i < path.len && ((path.ptr[i] | 32) >= 'a' && (path.ptr[i] | 32) <= 'z')) i++;
-    while (i > 0 && i < path.len && ((path.ptr[i] >= '0' && path.ptr[i] <= '9') || path.ptr[i] == '+' || path.ptr[i] == '-' || path.ptr[i] == '.' ||
-                                     ((path.ptr[i] | 32) >= 'a' && (path.ptr[i] | 32) <= 'z')))
+    while (i > 0 && i < path.len &&
+           ((path.ptr[i] >= '0' && path.ptr[i] <= '9') || path.ptr[i] == '+' || path.ptr[i] == '-' || path.ptr[i] == '.' ||
+            ((path.ptr[i] | 32) >= 'a' && (path.ptr[i] | 32) <= 'z')))
         i++;
     return i > 1 && i + 1 < path.len && path.ptr[i] == ':' && path.ptr[i + 1] == '/' ? i + 1 : 0;
 }
@@ -129,7 +130,8 @@ static uint64_t hash_path(str path) {
 uint64_t file_key(str path, const delta_dv *dv) {
     uint64_t h = hash_path(path);
     if (!dv || dv->storage == 0) return h;
-    return hash_bytes(dv->path_or_inline.ptr, dv->path_or_inline.len, h ^ fold((uint64_t)(unsigned char)dv->storage << 32 | (uint32_t)dv->offset, 0x8bb84b93962eacc9u));
+    return hash_bytes(dv->path_or_inline.ptr, dv->path_or_inline.len,
+                      h ^ fold((uint64_t)(unsigned char)dv->storage << 32 | (uint32_t)dv->offset, 0x8bb84b93962eacc9u));
 }
 
 static bool same_path(str a, bool a_plain, str b, bool b_plain) {
@@ -144,7 +146,8 @@ static bool same_path(str a, bool a_plain, str b, bool b_plain) {
 }
 
 static bool same_dv(const delta_dv *p, const delta_dv *q) {
-    return p->storage == q->storage && (p->storage == 0 || (p->offset == q->offset && str_eq(p->path_or_inline, q->path_or_inline)));
+    return p->storage == q->storage &&
+           (p->storage == 0 || (p->offset == q->offset && str_eq(p->path_or_inline, q->path_or_inline)));
 }
 
 bool file_batch_same_file(const file_batch *a, uint32_t row_a, const file_batch *b, uint32_t row_b) {
@@ -158,7 +161,8 @@ bool file_batch_same_file(const file_batch *a, uint32_t row_a, const file_batch 
 
 bool file_batch_is_file(const file_batch *b, uint32_t row, str path, const delta_dv *dv) {
     delta_dv own = file_batch_dv(b, row);
-    return same_dv(&own, dv) && same_path(file_batch_path(b, row), b->rows[row].flags & ROW_PLAIN_PATH, path, path_is_plain(path));
+    return same_dv(&own, dv) &&
+           same_path(file_batch_path(b, row), b->rows[row].flags & ROW_PLAIN_PATH, path, path_is_plain(path));
 }
 
 /* ---- life ---- */
@@ -241,7 +245,8 @@ bool file_batch_add_source(file_batch *b, str path, int64_t version, bool is_par
     b->sources_capacity = capacity;
     str copy = arena_str(b->arena, path);
     if (!copy.ptr) return false;
-    b->sources[b->n_sources++] = (batch_source){.path = copy, .version = version, .is_parquet = is_parquet, .first_row = b->n_rows};
+    b->sources[b->n_sources++] =
+        (batch_source){.path = copy, .version = version, .is_parquet = is_parquet, .first_row = b->n_rows};
     return true;
 }
 
@@ -388,8 +393,10 @@ const batch_source *file_batch_source(const file_batch *b, uint32_t row) {
     size_t lo = 0, hi = b->n_sources;
     while (hi - lo > 1) {
         size_t mid = lo + (hi - lo) / 2;
-        if (b->sources[mid].first_row <= row) lo = mid;
-        else hi = mid;
+        if (b->sources[mid].first_row <= row)
+            lo = mid;
+        else
+            hi = mid;
     }
     return &b->sources[lo];
 }
@@ -405,7 +412,9 @@ delta_dv file_batch_dv(const file_batch *b, uint32_t row) {
                       .cardinality = d->cardinality};
 }
 
-static str optional_text(const file_batch *b, uint32_t offset, uint32_t len) { return len ? file_batch_text(b, offset, len) : STR_NULL; }
+static str optional_text(const file_batch *b, uint32_t offset, uint32_t len) {
+    return len ? file_batch_text(b, offset, len) : STR_NULL;
+}
 
 void file_batch_get_add(const file_batch *b, uint32_t row, delta_add *out) {
     const file_row *r = &b->rows[row];

@@ -1,20 +1,24 @@
-/* The history of a table: the commits that are still in the log, newest first, each with its time and its commitInfo as it was written. */
+/* The history of a table: the commits that are still in the log, newest first, each with its time and its commitInfo as it was
+ * written. */
 #include "base/time.h"
 #include "delta/commit_read.h"
 #include "delta/commit_times.h"
 
-static silt_status read_entry(const delta_env *env, str root, const ict_range *ict, arena *a, delta_history_entry *e, silt_error *err) {
+static silt_status read_entry(const delta_env *env, str root, const ict_range *ict, arena *a, delta_history_entry *e,
+                              silt_error *err) {
     const json_node *node;
     TRY(delta_commit_info_read(env, root, e->version, a, &e->commit_info, err));
     if (!ict->enabled || e->version < ict->from_version || !e->commit_info.ptr) return SILT_OK;
     arena *local = arena_new();
     if (!local) return error_no_memory(err);
-    if (json_parse(e->commit_info, local, &node, NULL) == SILT_OK) e->timestamp_ms = json_get_i64(node, "inCommitTimestamp", e->timestamp_ms);
+    if (json_parse(e->commit_info, local, &node, NULL) == SILT_OK)
+        e->timestamp_ms = json_get_i64(node, "inCommitTimestamp", e->timestamp_ms);
     arena_free(local);
     return SILT_OK;
 }
 
-silt_status delta_history(const delta_env *env, str root, int64_t limit, arena *a, delta_history_entry **out, size_t *out_count, silt_error *err) {
+silt_status delta_history(const delta_env *env, str root, int64_t limit, arena *a, delta_history_entry **out, size_t *out_count,
+                          silt_error *err) {
     log_listing l;
     commit_time *times;
     ict_range ict;

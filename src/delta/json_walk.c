@@ -1,4 +1,5 @@
-/* The cursor: see the header. The token of a string is found without looking at its bytes: it ends at the last quote before the next token. */
+/* The cursor: see the header. The token of a string is found without looking at its bytes: it ends at the last quote before the
+ * next token. */
 #include "delta/json_walk.h"
 
 json_walk json_walk_start(const char *text, const uint32_t *positions, size_t count) {
@@ -91,7 +92,11 @@ static bool is_number(str t) {
 static bool skip_scalar(json_walk *w) {
     str t = token(w, w->at);
     char c = t.ptr[0];
-    bool good = c == '"' ? t.len >= 2 && t.ptr[t.len - 1] == '"' : c == 't' ? str_eqz(t, "true") : c == 'f' ? str_eqz(t, "false") : c == 'n' ? str_eqz(t, "null") : is_number(t);
+    bool good = c == '"'   ? t.len >= 2 && t.ptr[t.len - 1] == '"'
+                : c == 't' ? str_eqz(t, "true")
+                : c == 'f' ? str_eqz(t, "false")
+                : c == 'n' ? str_eqz(t, "null")
+                           : is_number(t);
     if (!good) return json_walk_fail(w, "a value was expected");
     w->at++;
     return true;
@@ -172,9 +177,12 @@ bool json_walk_i64(json_walk *w, int64_t *out) {
 
 bool json_walk_bool(json_walk *w, bool *out) {
     str t = w->at < w->count ? token(w, w->at) : STR_NULL;
-    if (str_eqz(t, "true")) *out = true;
-    else if (str_eqz(t, "false")) *out = false;
-    else return json_walk_null(w) || json_walk_fail(w, "true or false was expected");
+    if (str_eqz(t, "true"))
+        *out = true;
+    else if (str_eqz(t, "false"))
+        *out = false;
+    else
+        return json_walk_null(w) || json_walk_fail(w, "true or false was expected");
     w->at++;
     return true;
 }
@@ -186,7 +194,9 @@ static bool hex4(str raw, size_t at, uint32_t *out) {
     uint32_t v = 0;
     for (size_t i = at; i < at + 4; i++) {
         char c = raw.ptr[i];
-        uint32_t d = is_digit(c) ? (uint32_t)(c - '0') : (c | 32) >= 'a' && (c | 32) <= 'f' ? (uint32_t)((c | 32) - 'a' + 10) : 16;
+        uint32_t d = is_digit(c)                          ? (uint32_t)(c - '0')
+                     : (c | 32) >= 'a' && (c | 32) <= 'f' ? (uint32_t)((c | 32) - 'a' + 10)
+                                                          : 16;
         if (d == 16) return false;
         v = v * 16 + d;
     }
@@ -217,8 +227,8 @@ static bool unescape_unicode(str raw, size_t *at, buf *out) {
     uint32_t c, low;
     if (!hex4(raw, *at, &c)) return false;
     *at += 4;
-    if (c >= 0xd800 && c <= 0xdbff && raw.len - *at >= 6 && raw.ptr[*at] == '\\' && raw.ptr[*at + 1] == 'u' && hex4(raw, *at + 2, &low) && low >= 0xdc00 &&
-        low <= 0xdfff) {
+    if (c >= 0xd800 && c <= 0xdbff && raw.len - *at >= 6 && raw.ptr[*at] == '\\' && raw.ptr[*at + 1] == 'u' &&
+        hex4(raw, *at + 2, &low) && low >= 0xdc00 && low <= 0xdfff) {
         *at += 6;
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     } else if (c >= 0xd800 && c <= 0xdfff) {
@@ -228,31 +238,48 @@ static bool unescape_unicode(str raw, size_t *at, buf *out) {
     return true;
 }
 
+/* Some byte of the word is a backslash. */
+static bool has_backslash(uint64_t word) {
+    uint64_t x = word ^ UINT64_C(0x5c5c5c5c5c5c5c5c);
+    return ((x - UINT64_C(0x0101010101010101)) & ~x & UINT64_C(0x8080808080808080)) != 0;
+}
+
+/* Copy up to the next backslash; statistics have one every few bytes, so that a search and a copy call for each would cost more
+ * than the bytes. Eight at a time, which may write beyond the end of what counts (reserved), then one by one. */
+static size_t copy_plain(str raw, size_t at, buf *out) {
+    char *to = out->ptr + out->len;
+    for (uint64_t word; raw.len - at >= 8; at += 8, to += 8) {
+        memcpy(&word, raw.ptr + at, 8);
+        if (has_backslash(word)) break;
+        memcpy(to, &word, 8);
+    }
+    while (at < raw.len && raw.ptr[at] != '\\') *to++ = raw.ptr[at++];
+    out->len = (size_t)(to - out->ptr);
+    return at;
+}
+
 bool json_raw_unescape(str raw, buf *out) {
-    if (!buf_reserve(out, raw.len)) return false;
+    if (!buf_reserve(out, raw.len + 8)) return false; /* an escape never becomes longer */
     size_t at = 0;
     while (at < raw.len) {
-        const char *slash = memchr(raw.ptr + at, '\\', raw.len - at);
-        size_t stop = slash ? (size_t)(slash - raw.ptr) : raw.len;
-        if (stop > at) {
-            memcpy(out->ptr + out->len, raw.ptr + at, stop - at); /* reserved: an escape never becomes longer */
-            out->len += stop - at;
-        }
-        if (!slash) break;
-        at = stop + 1;
+        at = copy_plain(raw, at, out);
+        if (at >= raw.len) break;
+        at++;
         if (at >= raw.len) return false;
         char c = raw.ptr[at++];
         switch (c) {
-        case '"': case '\\': case '/': out->ptr[out->len++] = c; break;
-        case 'b': out->ptr[out->len++] = '\b'; break;
-        case 'f': out->ptr[out->len++] = '\f'; break;
-        case 'n': out->ptr[out->len++] = '\n'; break;
-        case 'r': out->ptr[out->len++] = '\r'; break;
-        case 't': out->ptr[out->len++] = '\t'; break;
-        case 'u':
-            if (!unescape_unicode(raw, &at, out)) return false;
-            break;
-        default: return false;
+            case '"':
+            case '\\':
+            case '/': out->ptr[out->len++] = c; break;
+            case 'b': out->ptr[out->len++] = '\b'; break;
+            case 'f': out->ptr[out->len++] = '\f'; break;
+            case 'n': out->ptr[out->len++] = '\n'; break;
+            case 'r': out->ptr[out->len++] = '\r'; break;
+            case 't': out->ptr[out->len++] = '\t'; break;
+            case 'u':
+                if (!unescape_unicode(raw, &at, out)) return false;
+                break;
+            default: return false;
         }
     }
     return buf_ok(out);

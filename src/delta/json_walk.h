@@ -1,6 +1,6 @@
 /**
- * A cursor over the tokens of an indexed JSON text (log_door.h): reads known members, skips and checks the rest. It allocates nothing. Strings are handed out raw,
- * with their quotes and escapes, because most are only passed on or skipped.
+ * A cursor over the tokens of an indexed JSON text (log_door.h): reads known members, skips and checks the rest. It allocates
+ * nothing. Strings are handed out raw, with their quotes and escapes, because most are only passed on or skipped.
  */
 #ifndef DELTA_JSON_WALK_H
 #define DELTA_JSON_WALK_H
@@ -27,8 +27,8 @@ bool json_walk_fail(json_walk *w, const char *why); /**< returns false */
 /** Step over that one character. */
 bool json_walk_expect(json_walk *w, char c);
 /**
- * Members of an object: `for (more = json_walk_begin(&w, &key); more; more = json_walk_next(&w, &key)) { read or skip the value }`, then look at w.error. `key` is raw, between
- * its quotes. The value must be consumed.
+ * Members of an object: `for (more = json_walk_begin(&w, &key); more; more = json_walk_next(&w, &key)) { read or skip the value
+ * }`, then look at w.error. `key` is raw, between its quotes. The value must be consumed.
  */
 bool json_walk_begin(json_walk *w, str *out_key);
 bool json_walk_next(json_walk *w, str *out_key);
@@ -44,7 +44,10 @@ bool json_walk_bool(json_walk *w, bool *out);
 /** null: steps over it and returns true; otherwise false without stepping. */
 bool json_walk_null(json_walk *w);
 
-/** Append the content of a raw string, escapes resolved; lone surrogates become U+FFFD. false on an unknown escape (or exhaustion: see out->failed). */
+/**
+ * Append the content of a raw string, escapes resolved; lone surrogates become U+FFFD. false on an unknown escape (or exhaustion:
+ * see out->failed).
+ */
 bool json_raw_unescape(str raw, buf *out);
 static inline bool json_raw_is_plain(str raw) { return raw.len == 0 || memchr(raw.ptr, '\\', raw.len) == NULL; }
 

@@ -1,4 +1,5 @@
-// simdjson's first stage alone: one pass of SIMD over any number of documents. Its second stage would copy every statistics string of the log; the walk over the
+// simdjson's first stage alone: one pass of SIMD over any number of documents. Its second stage would copy every statistics
+// string of the log; the walk over the
 // positions (json_walk.c) skips them.
 #include "delta/log_door.h"
 
@@ -19,7 +20,8 @@ struct log_door {
 extern "C" log_door *log_door_new(void) { return new (std::nothrow) log_door; }
 extern "C" void log_door_free(log_door *d) { delete d; }
 
-extern "C" const char *log_door_index(log_door *d, const char *text, size_t len, const uint32_t **out_positions, size_t *out_count) {
+extern "C" const char *log_door_index(log_door *d, const char *text, size_t len, const uint32_t **out_positions,
+                                      size_t *out_count) {
     static const uint32_t nothing[1] = {0};
     *out_positions = nothing;
     *out_count = 0;

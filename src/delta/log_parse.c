@@ -1,7 +1,7 @@
 /*
- * The log's JSON, PROTOCOL.md "Actions". One pass: simdjson's first stage finds the tokens of the whole piece, the cursor walks them, and of an add only the members that
- * a file list needs are looked at. A statistics string is not even unescaped: its place in the file is noted, and the number of records where it stands first in it, as
- * every known writer puts it.
+ * The log's JSON, PROTOCOL.md "Actions". One pass: simdjson's first stage finds the tokens of the whole piece, the cursor walks
+ * them, and of an add only the members that a file list needs are looked at. A statistics string is not even unescaped: its place
+ * in the file is noted, and the number of records where it stands first in it, as every known writer puts it.
  */
 #include "delta/log_parse.h"
 
@@ -12,9 +12,9 @@
 
 struct log_parser {
     log_door *door;
-    buf text;      /* the piece that was read */
-    buf scratch;   /* unescaped strings of one action */
-    arena *arena;  /* partition maps of one action */
+    buf text;     /* the piece that was read */
+    buf scratch;  /* unescaped strings of one action */
+    arena *arena; /* partition maps of one action */
 };
 
 log_parser *log_parser_new(void) {
@@ -111,7 +111,9 @@ static bool parse_partition(parse *x, str raw, uint32_t *out) {
     str key, value;
     for (bool more = json_walk_begin(&x->w, &key); more; more = json_walk_next(&x->w, &key)) {
         if (!scratch_string(x, key, &key) || !partition_value(x, &value)) return false;
-        if (!ARENA_PUSH(x->p->arena, keys, n, keys_capacity, key) || !ARENA_PUSH(x->p->arena, values, n_values, values_capacity, value)) return out_of_memory(x);
+        if (!ARENA_PUSH(x->p->arena, keys, n, keys_capacity, key) ||
+            !ARENA_PUSH(x->p->arena, values, n_values, values_capacity, value))
+            return out_of_memory(x);
     }
     if (x->w.error) return false;
     *out = file_batch_add_partition(x->batch, raw, &(str_map){.keys = keys, .values = values, .count = n});
@@ -175,7 +177,8 @@ static int64_t records_of_raw_stats(str raw) {
     if (raw.len <= at || memcmp(raw.ptr, front, at) != 0) return ROW_RECORDS_UNKNOWN;
     int64_t n = 0;
     size_t digits = at;
-    for (; digits < raw.len && digits < at + 18 && raw.ptr[digits] >= '0' && raw.ptr[digits] <= '9'; digits++) n = n * 10 + (raw.ptr[digits] - '0');
+    for (; digits < raw.len && digits < at + 18 && raw.ptr[digits] >= '0' && raw.ptr[digits] <= '9'; digits++)
+        n = n * 10 + (raw.ptr[digits] - '0');
     bool ends = digits > at && digits < raw.len && (raw.ptr[digits] == ',' || raw.ptr[digits] == '}');
     return ends ? n : ROW_RECORDS_UNKNOWN;
 }
@@ -210,63 +213,67 @@ static bool take_member(parse *x, str key, file_row *row, file_extra *extra, boo
     bool remove = file_row_is_remove(row), flag, null;
     json_walk *w = &x->w;
     switch (key.len) {
-    case 4:
-        if (str_eq(key, STR("path"))) {
-            if (!take_string(x, &row->path, &row->path_len, &null)) return false;
-            *has_path = !null && row->path_len > 0;
-            return true;
-        }
-        if (str_eq(key, STR("size"))) return json_walk_i64(w, &row->size_bytes);
-        if (str_eq(key, STR("tags"))) return take_tags(x, extra);
-        break;
-    case 5:
-        if (str_eq(key, STR("stats"))) return take_stats(x, row);
-        break;
-    case 9:
-        if (str_eq(key, STR("baseRowId"))) return json_walk_i64(w, &extra->base_row_id);
-        break;
-    case 10:
-        if (str_eq(key, STR("dataChange"))) {
-            flag = (row->flags & ROW_DATA_CHANGE) != 0;
-            if (!json_walk_bool(w, &flag)) return false;
-            set_flag(row, ROW_DATA_CHANGE, flag);
-            return true;
-        }
-        break;
-    case 14:
-        if (str_eq(key, STR("deletionVector"))) return take_dv(x, row);
-        break;
-    case 15:
-        if (str_eq(key, STR("partitionValues"))) return take_partition(x, row);
-        break;
-    case 16:
-        if (!remove && str_eq(key, STR("modificationTime"))) return json_walk_i64(w, &row->time_ms);
-        break;
-    case 17:
-        if (remove && str_eq(key, STR("deletionTimestamp"))) return json_walk_i64(w, &row->time_ms);
-        break;
-    case 18:
-        if (!remove && str_eq(key, STR("clusteringProvider"))) return take_string(x, &extra->clustering, &extra->clustering_len, &null);
-        break;
-    case 20:
-        if (remove && str_eq(key, STR("extendedFileMetadata"))) {
-            flag = false;
-            if (!json_walk_bool(w, &flag)) return false;
-            set_flag(row, ROW_EXTENDED, flag);
-            return true;
-        }
-        break;
-    case 23:
-        if (str_eq(key, STR("defaultRowCommitVersion"))) return json_walk_i64(w, &extra->default_row_commit_version);
-        break;
-    default: break;
+        case 4:
+            if (str_eq(key, STR("path"))) {
+                if (!take_string(x, &row->path, &row->path_len, &null)) return false;
+                *has_path = !null && row->path_len > 0;
+                return true;
+            }
+            if (str_eq(key, STR("size"))) return json_walk_i64(w, &row->size_bytes);
+            if (str_eq(key, STR("tags"))) return take_tags(x, extra);
+            break;
+        case 5:
+            if (str_eq(key, STR("stats"))) return take_stats(x, row);
+            break;
+        case 9:
+            if (str_eq(key, STR("baseRowId"))) return json_walk_i64(w, &extra->base_row_id);
+            break;
+        case 10:
+            if (str_eq(key, STR("dataChange"))) {
+                flag = (row->flags & ROW_DATA_CHANGE) != 0;
+                if (!json_walk_bool(w, &flag)) return false;
+                set_flag(row, ROW_DATA_CHANGE, flag);
+                return true;
+            }
+            break;
+        case 14:
+            if (str_eq(key, STR("deletionVector"))) return take_dv(x, row);
+            break;
+        case 15:
+            if (str_eq(key, STR("partitionValues"))) return take_partition(x, row);
+            break;
+        case 16:
+            if (!remove && str_eq(key, STR("modificationTime"))) return json_walk_i64(w, &row->time_ms);
+            break;
+        case 17:
+            if (remove && str_eq(key, STR("deletionTimestamp"))) return json_walk_i64(w, &row->time_ms);
+            break;
+        case 18:
+            if (!remove && str_eq(key, STR("clusteringProvider")))
+                return take_string(x, &extra->clustering, &extra->clustering_len, &null);
+            break;
+        case 20:
+            if (remove && str_eq(key, STR("extendedFileMetadata"))) {
+                flag = false;
+                if (!json_walk_bool(w, &flag)) return false;
+                set_flag(row, ROW_EXTENDED, flag);
+                return true;
+            }
+            break;
+        case 23:
+            if (str_eq(key, STR("defaultRowCommitVersion"))) return json_walk_i64(w, &extra->default_row_commit_version);
+            break;
+        default: break;
     }
     return json_walk_skip(w);
 }
 
 static bool take_file(parse *x, bool remove) {
     if (json_walk_null(&x->w)) return true;
-    file_row row = {.flags = ROW_DATA_CHANGE | (remove ? ROW_REMOVE : 0), .size_bytes = remove ? -1 : 0, .time_ms = remove ? -1 : 0, .num_records = ROW_RECORDS_ABSENT};
+    file_row row = {.flags = ROW_DATA_CHANGE | (remove ? ROW_REMOVE : 0),
+                    .size_bytes = remove ? -1 : 0,
+                    .time_ms = remove ? -1 : 0,
+                    .num_records = ROW_RECORDS_ABSENT};
     file_extra extra = {.base_row_id = -1, .default_row_commit_version = -1};
     bool has_path = false;
     str key;
@@ -280,9 +287,12 @@ static bool take_file(parse *x, bool remove) {
 /* ---- lines ---- */
 
 static bool rare_kind(str key, action_kind *out) {
-    static const struct { const char *name; action_kind kind; } table[] = {
+    static const struct {
+        const char *name;
+        action_kind kind;
+    } table[] = {
         {"commitInfo", ACTION_COMMIT_INFO}, {"protocol", ACTION_PROTOCOL}, {"metaData", ACTION_METADATA}, {"txn", ACTION_TXN},
-        {"domainMetadata", ACTION_DOMAIN}, {"sidecar", ACTION_SIDECAR},
+        {"domainMetadata", ACTION_DOMAIN},  {"sidecar", ACTION_SIDECAR},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (str_eqz(key, table[i].name)) {
@@ -298,8 +308,13 @@ static bool take_rare(parse *x, action_kind kind, size_t line) {
     if (json_walk_peek(&x->w) != '{') return json_walk_fail(&x->w, "an action must be an object");
     if (!json_walk_value(&x->w, &text)) return false;
     if (kind == ACTION_COMMIT_INFO && !x->piece->want_commit_info) return true;
-    raw_action action = {.kind = kind, .version = x->piece->version, .text = arena_str(x->arena, text), .path = x->piece->path, .line_offset = x->offset + (int64_t)line};
-    if (!action.text.ptr || !ARENA_PUSH(x->arena, x->actions->items, x->actions->count, x->actions->capacity, action)) return out_of_memory(x);
+    raw_action action = {.kind = kind,
+                         .version = x->piece->version,
+                         .text = arena_str(x->arena, text),
+                         .path = x->piece->path,
+                         .line_offset = x->offset + (int64_t)line};
+    if (!action.text.ptr || !ARENA_PUSH(x->arena, x->actions->items, x->actions->count, x->actions->capacity, action))
+        return out_of_memory(x);
     return true;
 }
 
@@ -311,7 +326,8 @@ static bool take_action(parse *x, str key, size_t line) {
     return json_walk_skip(&x->w);
 }
 
-/* One action: an object by itself. The protocol puts each on one line of its own; some hand-made logs spread one over several, which Delta reads too. */
+/* One action: an object by itself. The protocol puts each on one line of its own; some hand-made logs spread one over several,
+ * which Delta reads too. */
 static bool take_line(parse *x) {
     json_walk *w = &x->w;
     size_t start = json_walk_offset(w);
@@ -349,8 +365,8 @@ static size_t bad_line(log_parser *p, const char *text, size_t len) {
     return found;
 }
 
-silt_status log_parse_text(log_parser *p, const char *text, size_t len, const log_piece *piece, int64_t offset, file_batch *batch, raw_actions *actions, arena *a,
-                           size_t *out_bad, silt_error *err) {
+silt_status log_parse_text(log_parser *p, const char *text, size_t len, const log_piece *piece, int64_t offset, file_batch *batch,
+                           raw_actions *actions, arena *a, size_t *out_bad, silt_error *err) {
     const uint32_t *positions;
     size_t count;
     *out_bad = 0;
@@ -362,7 +378,13 @@ silt_status log_parse_text(log_parser *p, const char *text, size_t len, const lo
         error_detail(err, "%s", why);
         return s;
     }
-    parse x = {.p = p, .w = json_walk_start(text, positions, count), .piece = piece, .offset = offset, .batch = batch, .actions = actions, .arena = a};
+    parse x = {.p = p,
+               .w = json_walk_start(text, positions, count),
+               .piece = piece,
+               .offset = offset,
+               .batch = batch,
+               .actions = actions,
+               .arena = a};
     while (!json_walk_done(&x.w)) {
         size_t start = json_walk_offset(&x.w);
         if (take_line(&x)) continue;
@@ -401,7 +423,8 @@ static silt_status read_bytes(store *s, str path, int64_t from, int64_t length, 
     return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, path) : status;
 }
 
-/* The lines that start in [from, to): one byte before tells whether a line starts at `from`, and the last line may reach beyond `to`. */
+/* The lines that start in [from, to): one byte before tells whether a line starts at `from`, and the last line may reach beyond
+ * `to`. */
 static silt_status read_piece(log_parser *p, store *s, const log_piece *piece, size_t *out_start, silt_error *err) {
     buf *text = &p->text;
     buf_clear(text);
@@ -428,7 +451,8 @@ static silt_status read_piece(log_parser *p, store *s, const log_piece *piece, s
     return SILT_OK;
 }
 
-silt_status log_parse_file(log_parser *p, store *s, const log_piece *piece, file_batch *batch, raw_actions *actions, arena *a, silt_error *err) {
+silt_status log_parse_file(log_parser *p, store *s, const log_piece *piece, file_batch *batch, raw_actions *actions, arena *a,
+                           silt_error *err) {
     if (!file_batch_add_source(batch, piece->path, piece->version, false)) return error_no_memory(err);
     size_t start, bad;
     TRY(read_piece(p, s, piece, &start, err));

@@ -5,14 +5,21 @@
 #include "delta/file_batch.h"
 #include "store/store.h"
 
-typedef enum action_kind { ACTION_PROTOCOL, ACTION_METADATA, ACTION_TXN, ACTION_DOMAIN, ACTION_COMMIT_INFO, ACTION_SIDECAR } action_kind;
+typedef enum action_kind {
+    ACTION_PROTOCOL,
+    ACTION_METADATA,
+    ACTION_TXN,
+    ACTION_DOMAIN,
+    ACTION_COMMIT_INFO,
+    ACTION_SIDECAR
+} action_kind;
 
 /** An action that is not a file, as the JSON text of its object. */
 typedef struct raw_action {
     action_kind kind;
     int64_t version;
     str text;
-    str path;      /**< of the log file, and */
+    str path;            /**< of the log file, and */
     int64_t line_offset; /**< where its line starts in it: for the error message */
 } raw_action;
 
@@ -27,21 +34,25 @@ log_parser *log_parser_new(void); /**< NULL on exhaustion */
 void log_parser_free(log_parser *p);
 
 typedef struct log_piece {
-    str path;             /**< of the log file, absolute in the store */
+    str path; /**< of the log file, absolute in the store */
     int64_t version;
-    int64_t from, to;     /**< the lines that start in [from, to); to < 0: to the end */
+    int64_t from, to;      /**< the lines that start in [from, to); to < 0: to the end */
     bool want_commit_info; /**< keep commitInfo's text */
 } log_piece;
 
 /**
- * Read a piece of one log file and append its file actions to `batch` and the others to `actions` (texts in `arena`). Blank lines are skipped, unknown actions and members
- * ignored.
+ * Read a piece of one log file and append its file actions to `batch` and the others to `actions` (texts in `arena`). Blank lines
+ * are skipped, unknown actions and members ignored.
  * @return CORRUPT (DELTA_LOG_FILE_CORRUPT, which names file and line), NOT_FOUND (DELTA_LOG_FILE_NOT_FOUND), IO, NO_MEMORY
  */
-silt_status log_parse_file(log_parser *p, store *s, const log_piece *piece, file_batch *batch, raw_actions *actions, arena *a, silt_error *err) MUST_CHECK;
-/** The same from bytes: text[0, len) with LOG_DOOR_PADDING bytes allocated behind it, standing at `offset` in its file. On CORRUPT *out_bad is the offset (in text) of the bad line. */
-silt_status log_parse_text(log_parser *p, const char *text, size_t len, const log_piece *piece, int64_t offset, file_batch *batch, raw_actions *actions, arena *a,
-                           size_t *out_bad, silt_error *err) MUST_CHECK;
+silt_status log_parse_file(log_parser *p, store *s, const log_piece *piece, file_batch *batch, raw_actions *actions, arena *a,
+                           silt_error *err) MUST_CHECK;
+/**
+ * The same from bytes: text[0, len) with LOG_DOOR_PADDING bytes allocated behind it, standing at `offset` in its file. On CORRUPT
+ * *out_bad is the offset (in text) of the bad line.
+ */
+silt_status log_parse_text(log_parser *p, const char *text, size_t len, const log_piece *piece, int64_t offset, file_batch *batch,
+                           raw_actions *actions, arena *a, size_t *out_bad, silt_error *err) MUST_CHECK;
 
 /** DELTA_LOG_FILE_CORRUPT for the line that starts at `offset` of the file; counts the lines before it. */
 silt_status log_parse_bad_line(store *s, str path, int64_t offset, const char *why, silt_error *err);

@@ -1,4 +1,5 @@
-/* Names in _delta_log: strict, so that a foreign file ("…json.tmp", ".…json.crc", a name with 19 digits) is never taken for part of the log. */
+/* Names in _delta_log: strict, so that a foreign file ("…json.tmp", ".…json.crc", a name with 19 digits) is never taken for part
+ * of the log. */
 #include "delta/log_path.h"
 
 #include "base/uri.h"
@@ -70,9 +71,12 @@ log_file_name log_path_parse(str name) {
     out.version = out.end_version = version;
     int64_t end;
     str after = rest;
-    if (str_eqz(rest, "json")) out.kind = LOG_COMMIT;
-    else if (str_eqz(rest, "crc")) out.kind = LOG_CHECKSUM;
-    else if (str_starts_with(rest, STR("checkpoint."))) parse_checkpoint(str_slice(rest, strlen("checkpoint."), rest.len), &out);
+    if (str_eqz(rest, "json"))
+        out.kind = LOG_COMMIT;
+    else if (str_eqz(rest, "crc"))
+        out.kind = LOG_CHECKSUM;
+    else if (str_starts_with(rest, STR("checkpoint.")))
+        parse_checkpoint(str_slice(rest, strlen("checkpoint."), rest.len), &out);
     else if (take_number(&after, VERSION_DIGITS, &end) && str_eqz(after, ".compacted.json") && end > version) {
         out.kind = LOG_COMPACTED;
         out.end_version = end;

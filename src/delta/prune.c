@@ -1,6 +1,7 @@
 /*
- * Which files a scan needs. Partition values decide first, once per distinct map; only where the predicate also asks about other columns are the statistics of the files that are
- * left fetched and read, view by view on all threads. A missing log file (cleaned up under an old snapshot) makes statistics unknown, never a failure.
+ * Which files a scan needs. Partition values decide first, once per distinct map; only where the predicate also asks about other
+ * columns are the statistics of the files that are left fetched and read, view by view on all threads. A missing log file
+ * (cleaned up under an old snapshot) makes statistics unknown, never a failure.
  */
 #include "delta/source.h"
 #include "delta/stats_fetch.h"
@@ -41,7 +42,8 @@ silt_status partition_table_build(const delta_source *t, arena *a, partition_tab
         value *values = ARENA_ARRAY(a, n * out->n_columns, value);
         if (!values) return error_no_memory(err);
         static const str_map none = {0};
-        for (size_t i = 0; i < n; i++) TRY(parse_map(t, i < b->n_partitions ? &b->partitions[i] : &none, a, values + i * out->n_columns, err));
+        for (size_t i = 0; i < n; i++)
+            TRY(parse_map(t, i < b->n_partitions ? &b->partitions[i] : &none, a, values + i * out->n_columns, err));
         out->views[v] = values;
     }
     return SILT_OK;
@@ -70,17 +72,20 @@ static bool asks_data(const delta_source *t, const predicate *p) {
 }
 
 /* The verdict about each map of one view: 0 not asked yet, 1 keep, 2 drop. */
-static void prune_view_partitions(const delta_source *t, const predicate *where, const partition_table *p, size_t view, uint8_t *verdicts, arena *a, prune_result *out) {
+static void prune_view_partitions(const delta_source *t, const predicate *where, const partition_table *p, size_t view,
+                                  uint8_t *verdicts, arena *a, prune_result *out) {
     const batch_view *v = &t->snapshot->views[view];
     uint8_t *keep = out->keep + t->snapshot->first_file[view];
     for (uint32_t k = 0; k < v->n_adds; k++) {
         uint32_t row = batch_view_add(v, k);
-        uint8_t *verdict = &verdicts[p->n_columns && v->batch->rows[row].flags & ROW_HAS_PARTITION ? v->batch->rows[row].partition : v->batch->n_partitions];
+        uint8_t *verdict = &verdicts[p->n_columns && v->batch->rows[row].flags & ROW_HAS_PARTITION ? v->batch->rows[row].partition
+                                                                                                   : v->batch->n_partitions];
         if (*verdict == 0) {
             file_stats stats;
             stats_source source;
             file_stats_parse(STR_NULL, t->base.schema, a, &stats);
-            if (p->n_columns) file_stats_set_partition(&stats, t->base.partition_columns, p->n_columns, partition_table_row(p, t, view, row));
+            if (p->n_columns)
+                file_stats_set_partition(&stats, t->base.partition_columns, p->n_columns, partition_table_row(p, t, view, row));
             file_stats_source(&stats, &source);
             *verdict = predicate_may_match(where, &source) ? 1 : 2;
         }
@@ -124,7 +129,8 @@ static silt_status take_stats(void *ctx, uint32_t k, str text, silt_error *err) 
     file_stats_parse(text, job->t->base.schema, turn->arena, &stats);
     if (stats.num_records < 0 && v->batch->rows[row].num_records >= 0) stats.num_records = v->batch->rows[row].num_records;
     if (job->partitions->n_columns)
-        file_stats_set_partition(&stats, job->t->base.partition_columns, job->partitions->n_columns, partition_table_row(job->partitions, job->t, turn->view, row));
+        file_stats_set_partition(&stats, job->t->base.partition_columns, job->partitions->n_columns,
+                                 partition_table_row(job->partitions, job->t, turn->view, row));
     return job->fn(job->ctx, turn->view, turn->numbers[k], &stats, err);
 }
 
@@ -134,7 +140,8 @@ static silt_status stats_of_view(void *ctx, size_t view, silt_error *err) {
     const batch_view *v = &s->views[view];
     if (v->n_adds == 0) return SILT_OK;
     arena *local = arena_new(), *texts = arena_new();
-    uint32_t *rows = local ? ARENA_ARRAY(local, v->n_adds, uint32_t) : NULL, *numbers = local ? ARENA_ARRAY(local, v->n_adds, uint32_t) : NULL, n = 0;
+    uint32_t *rows = local ? ARENA_ARRAY(local, v->n_adds, uint32_t) : NULL,
+             *numbers = local ? ARENA_ARRAY(local, v->n_adds, uint32_t) : NULL, n = 0;
     silt_status status = rows && numbers && texts ? SILT_OK : error_no_memory(err);
     for (uint32_t k = 0; status == SILT_OK && k < v->n_adds; k++) {
         if (job->keep && !job->keep[s->first_file[view] + k]) continue;
@@ -171,7 +178,8 @@ static silt_status prune_by_stats(void *ctx, size_t view, uint32_t k, const file
     return SILT_OK;
 }
 
-silt_status source_prune(const delta_source *t, const predicate *where, const partition_table *p, arena *a, prune_result *out, silt_error *err) {
+silt_status source_prune(const delta_source *t, const predicate *where, const partition_table *p, arena *a, prune_result *out,
+                         silt_error *err) {
     const delta_snapshot *s = t->snapshot;
     size_t n = delta_snapshot_n_files(s);
     *out = (prune_result){.keep = arena_alloc(a, n + 1)};
@@ -223,7 +231,8 @@ static int64_t live_rows_of(const batch_view *v, uint32_t row, int64_t records) 
     return records < 0 ? -1 : records - (dv.storage ? dv.cardinality : 0);
 }
 
-static bool file_bounds(const bounds_job *job, const batch_view *v, uint32_t row, const file_stats *stats, value *lo, value *hi, bool *out_empty) {
+static bool file_bounds(const bounds_job *job, const batch_view *v, uint32_t row, const file_stats *stats, value *lo, value *hi,
+                        bool *out_empty) {
     int64_t live = live_rows_of(v, row, stats->num_records), nulls;
     *out_empty = live == 0;
     if (live < 0) return false;
@@ -239,7 +248,8 @@ static bool file_bounds(const bounds_job *job, const batch_view *v, uint32_t row
     if (!stats->tight_bounds || v->batch->rows[row].dv) return false;
     if (!file_stats_null_count(stats, job->column, &nulls) || nulls > stats->num_records) return false;
     *out_empty = nulls == stats->num_records;
-    return *out_empty || (file_stats_bound(stats, job->column, STATS_MIN, lo) && file_stats_bound(stats, job->column, STATS_MAX, hi));
+    return *out_empty ||
+           (file_stats_bound(stats, job->column, STATS_MIN, lo) && file_stats_bound(stats, job->column, STATS_MAX, hi));
 }
 
 static silt_status take_bounds(void *ctx, size_t view, uint32_t k, const file_stats *stats, silt_error *err) {
@@ -250,8 +260,10 @@ static silt_status take_bounds(void *ctx, size_t view, uint32_t k, const file_st
     (void)err;
     bool known = file_bounds(job, v, batch_view_add(v, k), stats, &lo, &hi, &empty);
     pthread_mutex_lock(&job->lock);
-    if (!known) job->certain = false;
-    else if (!empty && job->certain) widen(job, &lo, &hi);
+    if (!known)
+        job->certain = false;
+    else if (!empty && job->certain)
+        widen(job, &lo, &hi);
     bool go_on = job->certain;
     pthread_mutex_unlock(&job->lock);
     return go_on ? SILT_OK : SILT_NOT_FOUND; /* one unknown file ends it */
@@ -266,7 +278,8 @@ static const data_type *column_type(const delta_source *t, column_path c) {
     return type;
 }
 
-silt_status source_bounds(const delta_source *t, column_path column, arena *a, bool *out_certain, value *out_min, value *out_max, silt_error *err) {
+silt_status source_bounds(const delta_source *t, column_path column, arena *a, bool *out_certain, value *out_min, value *out_max,
+                          silt_error *err) {
     const data_type *type = column_type(t, column);
     partition_table partitions;
     *out_certain = false;

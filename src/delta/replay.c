@@ -1,9 +1,10 @@
 /*
- * Replay. Parsing is by pieces of about PIECE_BYTES: several small commits, one commit, or a part of a large one, so that threads share the work whatever the
- * commits' sizes are; each piece becomes one batch and no two threads meet.
+ * Replay. Parsing is by pieces of about PIECE_BYTES: several small commits, one commit, or a part of a large one, so that threads
+ * share the work whatever the commits' sizes are; each piece becomes one batch and no two threads meet.
  *
- * Reconciliation walks the rows from the newest to the oldest and asks a hash table of the keys met so far. A slot is 8 bytes (half of the key, and the row's number), so
- * that a million files need 16 MiB for a moment; threads split the key space, not the rows, because "newest first" is an order over all rows.
+ * Reconciliation walks the rows from the newest to the oldest and asks a hash table of the keys met so far. A slot is 8 bytes
+ * (half of the key, and the row's number), so that a million files need 16 MiB for a moment; threads split the key space, not the
+ * rows, because "newest first" is an order over all rows.
  */
 #include "delta/replay.h"
 
@@ -72,7 +73,10 @@ static void return_parser(parse_job *job, log_parser *p) {
 static silt_status parse_files(parse_job *job, piece_task *t, log_parser *p, silt_error *err) {
     for (size_t i = t->first_file; i < t->first_file + t->n_files; i++) {
         const log_file *f = &job->files[i];
-        log_piece piece = {.path = f->path, .version = f->name.end_version, .from = t->from, .to = t->to,
+        log_piece piece = {.path = f->path,
+                           .version = f->name.end_version,
+                           .from = t->from,
+                           .to = t->to,
                            .want_commit_info = f->name.kind == LOG_COMMIT && f->name.version == job->info_version};
         TRY(cancel_check(job->env->cancel, err));
         TRY(log_parse_file(p, job->env->store, &piece, t->batch, &t->actions, t->arena, err));
@@ -99,7 +103,9 @@ static silt_status parse_task(void *ctx, size_t i, silt_error *err) {
     return SILT_OK;
 }
 
-static bool push_task(arena *a, piece_task **tasks, size_t *n, size_t *capacity, piece_task t) { return ARENA_PUSH(a, *tasks, *n, *capacity, t); }
+static bool push_task(arena *a, piece_task **tasks, size_t *n, size_t *capacity, piece_task t) {
+    return ARENA_PUSH(a, *tasks, *n, *capacity, t);
+}
 
 static bool plan_pieces(const log_file *files, size_t n_files, arena *a, piece_task **tasks, size_t *out_n) {
     size_t n = 0, capacity = 0;
@@ -114,7 +120,8 @@ static bool plan_pieces(const log_file *files, size_t n_files, arena *a, piece_t
             continue;
         }
         piece_task t = {.first_file = i, .to = -1};
-        for (int64_t bytes = 0; i < n_files && t.n_files < PIECE_FILES && files[i].size_bytes <= 2 * PIECE_BYTES && (bytes == 0 || bytes + files[i].size_bytes <= PIECE_BYTES);
+        for (int64_t bytes = 0; i < n_files && t.n_files < PIECE_FILES && files[i].size_bytes <= 2 * PIECE_BYTES &&
+                                (bytes == 0 || bytes + files[i].size_bytes <= PIECE_BYTES);
              t.n_files++)
             bytes += files[i++].size_bytes;
         if (!push_task(a, tasks, &n, &capacity, t)) return false;
@@ -136,9 +143,12 @@ static silt_status collect(piece_task *tasks, size_t n, arena *a, parsed_log *ou
             out->error = *t->error;
         }
         for (size_t k = 0; k < t->actions.count; k++)
-            if (!ARENA_PUSH(a, out->actions.items, out->actions.count, out->actions.capacity, t->actions.items[k])) return error_no_memory(err);
-        if (t->batch->n_rows) out->batches[out->n_batches++] = t->batch;
-        else file_batch_release(t->batch);
+            if (!ARENA_PUSH(a, out->actions.items, out->actions.count, out->actions.capacity, t->actions.items[k]))
+                return error_no_memory(err);
+        if (t->batch->n_rows)
+            out->batches[out->n_batches++] = t->batch;
+        else
+            file_batch_release(t->batch);
         t->batch = NULL;
         if (!arena_defer(a, free_arena, t->arena)) return error_no_memory(err);
         t->arena = NULL;
@@ -151,7 +161,8 @@ void parsed_log_release(parsed_log *p) {
     p->n_batches = 0;
 }
 
-silt_status replay_parse(const delta_env *env, const log_file *files, size_t n_files, int64_t info_version, arena *a, parsed_log *out, silt_error *err) {
+silt_status replay_parse(const delta_env *env, const log_file *files, size_t n_files, int64_t info_version, arena *a,
+                         parsed_log *out, silt_error *err) {
     *out = (parsed_log){.status = SILT_OK};
     parse_job job = {.env = env, .files = files, .info_version = info_version, .lock = PTHREAD_MUTEX_INITIALIZER};
     size_t n = 0;
@@ -195,8 +206,10 @@ static void locate(const key_set *s, uint32_t number, size_t *out_batch, uint32_
     size_t lo = 0, hi = s->n_batches;
     while (hi - lo > 1) {
         size_t mid = lo + (hi - lo) / 2;
-        if (s->starts[mid] <= number) lo = mid;
-        else hi = mid;
+        if (s->starts[mid] <= number)
+            lo = mid;
+        else
+            hi = mid;
     }
     *out_batch = lo;
     *out_row = number - s->starts[lo];
@@ -221,8 +234,8 @@ static slot *key_set_find(const key_set *s, const file_batch *b, uint32_t row) {
 }
 
 typedef struct reconcile_job {
-    key_set set;           /* without slots */
-    uint8_t *const *live;  /* live[batch][row] */
+    key_set set;          /* without slots */
+    uint8_t *const *live; /* live[batch][row] */
     size_t parts;
     size_t n_rows;
 } reconcile_job;
@@ -292,8 +305,10 @@ static bool make_view(file_batch *b, const uint8_t *live, batch_view *out) {
     if (!out->adds) return true;
     for (uint32_t i = 0, na = 0, nr = 0; i < b->n_rows; i++) {
         if (!live[i]) continue;
-        if (file_row_is_remove(&b->rows[i])) out->removes->rows[nr++] = i;
-        else out->adds->rows[na++] = i;
+        if (file_row_is_remove(&b->rows[i]))
+            out->removes->rows[nr++] = i;
+        else
+            out->adds->rows[na++] = i;
     }
     return true;
 }
@@ -328,7 +343,9 @@ silt_status replay_reconcile(file_batch *const *batches, size_t n, int n_threads
     }
     for (size_t i = 0; i < n; i++) live[i] = marks + starts[i];
     int threads = n_threads > 0 ? n_threads : thread_count_default();
-    reconcile_job job = {.set = {.batches = batches, .starts = starts, .n_batches = n}, .live = live, .n_rows = total,
+    reconcile_job job = {.set = {.batches = batches, .starts = starts, .n_batches = n},
+                         .live = live,
+                         .n_rows = total,
                          .parts = total < ROWS_FOR_THREADS ? 1 : (size_t)(threads > 16 ? 16 : threads)};
     TRY_OUT(thread_for(n_threads, job.parts, reconcile_part, &job, err));
     for (; done < n; done++) {
@@ -347,7 +364,8 @@ out:
 }
 
 /* `rows` without those whose key stands in the set; NULL with *out_same when none does. */
-static bool filter_rows(const key_set *set, const file_batch *b, const live_rows *rows, uint32_t n, live_rows **out, bool *out_same) {
+static bool filter_rows(const key_set *set, const file_batch *b, const live_rows *rows, uint32_t n, live_rows **out,
+                        bool *out_same) {
     *out = NULL;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t row = rows ? rows->rows[i] : i;
@@ -378,7 +396,8 @@ static bool filter_view(const key_set *set, const batch_view *old, batch_view *o
         out->adds = adds;
         out->n_adds = adds->count;
         out->add_bytes = 0;
-        for (uint32_t i = 0; i < adds->count; i++) out->add_bytes = add_sizes(out->add_bytes, out->batch->rows[adds->rows[i]].size_bytes);
+        for (uint32_t i = 0; i < adds->count; i++)
+            out->add_bytes = add_sizes(out->add_bytes, out->batch->rows[adds->rows[i]].size_bytes);
     }
     if (!same_removes) {
         live_release(out->removes);
@@ -395,13 +414,15 @@ static bool fill_set(key_set *set, const batch_view *views, size_t n, size_t n_r
         const batch_view *view = &views[v];
         for (uint32_t i = 0; i < view->n_adds + view->n_removes; i++) {
             uint32_t row = i < view->n_adds ? batch_view_add(view, i) : view->removes->rows[i - view->n_adds];
-            *key_set_find(set, view->batch, row) = (slot){.tag = (uint32_t)(view->batch->keys[row] >> 32), .number = set->starts[v] + row + 1};
+            *key_set_find(set, view->batch, row) =
+                (slot){.tag = (uint32_t)(view->batch->keys[row] >> 32), .number = set->starts[v] + row + 1};
         }
     }
     return true;
 }
 
-silt_status replay_reconcile_onto(const batch_view *older, size_t n_older, file_batch *const *newer, size_t n_newer, batch_view *out_views, silt_error *err) {
+silt_status replay_reconcile_onto(const batch_view *older, size_t n_older, file_batch *const *newer, size_t n_newer,
+                                  batch_view *out_views, silt_error *err) {
     size_t total = 0, done = 0;
     key_set set = {.batches = newer, .n_batches = n_newer};
     uint32_t *starts = calloc(n_newer + 1, sizeof *starts);

@@ -1,6 +1,7 @@
 /*
- * Choosing the files of a version. The listing is the only truth: _last_checkpoint saves listing (and stat'ing) what lies before the checkpoint, and where it is missing,
- * unreadable, stale or points nowhere everything is listed instead. A multi-part checkpoint counts only with all its parts.
+ * Choosing the files of a version. The listing is the only truth: _last_checkpoint saves listing (and stat'ing) what lies before
+ * the checkpoint, and where it is missing, unreadable, stale or points nowhere everything is listed instead. A multi-part
+ * checkpoint counts only with all its parts.
  */
 #include "delta/segment.h"
 
@@ -21,7 +22,10 @@ silt_status log_list(const delta_env *env, str root, int64_t from_version, arena
     TRY(status);
     for (size_t i = 0; i < found.count; i++) {
         const store_entry *e = &found.items[i];
-        log_file f = {.path = e->path, .name = log_path_parse(path_name(e->path)), .size_bytes = e->size_bytes, .modified_ms = e->modified_ms};
+        log_file f = {.path = e->path,
+                      .name = log_path_parse(path_name(e->path)),
+                      .size_bytes = e->size_bytes,
+                      .modified_ms = e->modified_ms};
         if (e->is_dir || f.name.kind == LOG_OTHER || f.name.version < from_version) continue;
         if (!ARENA_PUSH(a, out->files, out->count, out->capacity, f)) return error_no_memory(err);
     }
@@ -32,8 +36,10 @@ const log_file *log_listing_find(const log_listing *l, log_file_kind kind, int64
     size_t lo = 0, hi = l->count;
     while (lo < hi) { /* names ascend, so versions do */
         size_t mid = lo + (hi - lo) / 2;
-        if (l->files[mid].name.version < version) lo = mid + 1;
-        else hi = mid;
+        if (l->files[mid].name.version < version)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     for (; lo < l->count && l->files[lo].name.version == version; lo++)
         if (l->files[lo].name.kind == kind) return &l->files[lo];
@@ -42,9 +48,12 @@ const log_file *log_listing_find(const log_listing *l, log_file_kind kind, int64
 
 /* ---- checkpoints ---- */
 
-static bool is_single_checkpoint(log_file_kind k) { return k == LOG_CHECKPOINT || k == LOG_CHECKPOINT_V2_JSON || k == LOG_CHECKPOINT_V2_PARQUET; }
+static bool is_single_checkpoint(log_file_kind k) {
+    return k == LOG_CHECKPOINT || k == LOG_CHECKPOINT_V2_JSON || k == LOG_CHECKPOINT_V2_PARQUET;
+}
 
-/* All parts of the set that files[first] (a part 1) begins. Parts of one set are neighbours only when no other set has the same version, so each is looked for. */
+/* All parts of the set that files[first] (a part 1) begins. Parts of one set are neighbours only when no other set has the same
+ * version, so each is looked for. */
 static bool find_parts(const log_listing *l, size_t from, size_t to, int32_t parts, const log_file **out) {
     for (int32_t p = 1; p <= parts; p++) {
         const log_file *found = NULL;
@@ -58,7 +67,8 @@ static bool find_parts(const log_listing *l, size_t from, size_t to, int32_t par
     return true;
 }
 
-/* The best complete checkpoint among files [from, to) of one version: one file if there is one (a classic one first: it needs no sidecars), else a complete set of parts. */
+/* The best complete checkpoint among files [from, to) of one version: one file if there is one (a classic one first: it needs no
+ * sidecars), else a complete set of parts. */
 static bool version_checkpoint(const log_listing *l, size_t from, size_t to, size_t *out_first, int32_t *out_parts) {
     *out_parts = 0;
     for (size_t i = from; i < to; i++) {
@@ -99,8 +109,10 @@ bool segment_checkpoint(const log_listing *l, int64_t version, arena *a, const l
         log_file *files = ARENA_ARRAY(a, (size_t)parts, log_file);
         const log_file **found = ARENA_ARRAY(a, (size_t)parts, const log_file *);
         if (!files || !found) return false;
-        if (parts == 1 && l->files[first].name.kind != LOG_CHECKPOINT_PART) found[0] = &l->files[first];
-        else find_parts(l, from, to, parts, found);
+        if (parts == 1 && l->files[first].name.kind != LOG_CHECKPOINT_PART)
+            found[0] = &l->files[first];
+        else
+            find_parts(l, from, to, parts, found);
         for (int32_t i = 0; i < parts; i++) files[i] = *found[i];
         *out = files;
         *out_count = (size_t)parts;
@@ -112,7 +124,8 @@ bool segment_checkpoint(const log_listing *l, int64_t version, arena *a, const l
 static bool has_checkpoint_at(const log_listing *l, int64_t version) {
     size_t from = l->count, to, first;
     int32_t parts;
-    return version_before(l, version, &from, &to) && l->files[from].name.version == version && version_checkpoint(l, from, to, &first, &parts);
+    return version_before(l, version, &from, &to) && l->files[from].name.version == version &&
+           version_checkpoint(l, from, to, &first, &parts);
 }
 
 /* ---- commits ---- */
@@ -122,7 +135,8 @@ static const log_file *compacted_at(const log_listing *l, int64_t from, int64_t 
     const log_file *best = NULL;
     const log_file *f = log_listing_find(l, LOG_COMPACTED, from);
     for (; f && f < l->files + l->count && f->name.version == from; f++)
-        if (f->name.kind == LOG_COMPACTED && f->name.end_version <= to && (!best || f->name.end_version > best->name.end_version)) best = f;
+        if (f->name.kind == LOG_COMPACTED && f->name.end_version <= to && (!best || f->name.end_version > best->name.end_version))
+            best = f;
     return best;
 }
 
@@ -133,7 +147,8 @@ static int64_t next_commit(const log_listing *l, int64_t after) {
     return -1;
 }
 
-silt_status segment_commits(const log_listing *l, int64_t after, int64_t to, bool use_compacted, arena *a, const log_file **out, size_t *out_count, silt_error *err) {
+silt_status segment_commits(const log_listing *l, int64_t after, int64_t to, bool use_compacted, arena *a, const log_file **out,
+                            size_t *out_count, silt_error *err) {
     log_file *files = NULL;
     size_t count = 0, capacity = 0;
     for (int64_t v = after + 1; v <= to;) {
@@ -182,7 +197,8 @@ static int64_t checkpoint_hint(const delta_env *env, str root, arena *a) {
     buf text;
     buf_init(&text, (size_t)64 << 20);
     const json_node *hint;
-    if (path.ptr && store_read(env->store, path, 0, -1, &text, NULL) == SILT_OK && json_parse(buf_str(&text), a, &hint, NULL) == SILT_OK)
+    if (path.ptr && store_read(env->store, path, 0, -1, &text, NULL) == SILT_OK &&
+        json_parse(buf_str(&text), a, &hint, NULL) == SILT_OK)
         version = json_get_i64(hint, "version", -1);
     buf_dispose(&text);
     return version;
@@ -197,13 +213,15 @@ static silt_status not_found(const delta_env *env, str root, int64_t version, ar
     return err_DELTA_VERSION_NOT_FOUND(err, version, earliest < 0 ? latest : earliest, latest);
 }
 
-static silt_status choose(const delta_env *env, str root, const log_listing *l, int64_t wanted, arena *a, delta_segment *out, silt_error *err) {
+static silt_status choose(const delta_env *env, str root, const log_listing *l, int64_t wanted, arena *a, delta_segment *out,
+                          silt_error *err) {
     int64_t latest = log_listing_latest(l);
     if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
     int64_t version = wanted == DELTA_LATEST ? latest : wanted;
     if (version > latest) return not_found(env, root, version, a, err);
     *out = (delta_segment){.version = version, .checkpoint_version = -1};
-    if (segment_checkpoint(l, version, a, &out->checkpoint, &out->n_checkpoint)) out->checkpoint_version = out->checkpoint[0].name.version;
+    if (segment_checkpoint(l, version, a, &out->checkpoint, &out->n_checkpoint))
+        out->checkpoint_version = out->checkpoint[0].name.version;
     if (out->n_checkpoint == 0 && !log_listing_find(l, LOG_COMMIT, 0) && !compacted_at(l, 0, version)) {
         if (wanted != DELTA_LATEST && log_listing_earliest(l) > wanted) return not_found(env, root, version, a, err);
         return err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root), version);

@@ -1,6 +1,7 @@
 /**
- * The files of the log that make up one table version: at most one complete checkpoint, then the commits (or compacted files) behind it, contiguous and ascending.
- * PROTOCOL.md "Delta Log Entries", "Checkpoints", "Log Compaction Files", "Last Checkpoint File".
+ * The files of the log that make up one table version: at most one complete checkpoint, then the commits (or compacted files)
+ * behind it, contiguous and ascending. PROTOCOL.md "Delta Log Entries", "Checkpoints", "Log Compaction Files", "Last Checkpoint
+ * File".
  */
 #ifndef DELTA_SEGMENT_H
 #define DELTA_SEGMENT_H
@@ -9,15 +10,15 @@
 #include "delta/log_path.h"
 
 typedef struct log_file {
-    str path;               /**< absolute in the store */
+    str path; /**< absolute in the store */
     log_file_name name;
     int64_t size_bytes, modified_ms;
 } log_file;
 
 typedef struct log_listing {
-    log_file *files;        /**< what log_path_parse knows, ascending by name */
+    log_file *files; /**< what log_path_parse knows, ascending by name */
     size_t count, capacity;
-    int64_t from_version;   /**< listed from here on; 0 = all */
+    int64_t from_version; /**< listed from here on; 0 = all */
 } log_listing;
 
 typedef struct delta_segment {
@@ -28,20 +29,25 @@ typedef struct delta_segment {
     const log_file *commits;    /**< behind the checkpoint, compacted files in place of the commits that they cover */
     size_t n_commits;
     const log_file *last_commit; /**< the commit of `version` itself; NULL where cleaned up */
-    const log_file *checksum;   /**< of `version`, NULL when absent */
+    const log_file *checksum;    /**< of `version`, NULL when absent */
 } delta_segment;
 
 /** The log's files from `from_version` on. DELTA_TABLE_NOT_FOUND when there is no _delta_log. */
-silt_status log_list(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out, silt_error *err) MUST_CHECK;
+silt_status log_list(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out,
+                     silt_error *err) MUST_CHECK;
 
 /**
- * One ordered listing (two where _last_checkpoint misled); no log file is read. The hint is believed only in so far as a complete checkpoint stands where it points.
+ * One ordered listing (two where _last_checkpoint misled); no log file is read. The hint is believed only in so far as a complete
+ * checkpoint stands where it points.
  * @param version  DELTA_LATEST or the wanted one
- * @return DELTA_TABLE_NOT_FOUND (no log), DELTA_VERSION_NOT_FOUND, DELTA_VERSIONS_NOT_CONTIGUOUS, DELTA_TRUNCATED_TRANSACTION_LOG, IO, DENIED, NO_MEMORY
+ * @return DELTA_TABLE_NOT_FOUND (no log), DELTA_VERSION_NOT_FOUND, DELTA_VERSIONS_NOT_CONTIGUOUS,
+ * DELTA_TRUNCATED_TRANSACTION_LOG, IO, DENIED, NO_MEMORY
  */
-silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) MUST_CHECK;
+silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out,
+                         silt_error *err) MUST_CHECK;
 /** The commits after `after` up to `to` out of a listing; CORRUPT when one is missing. */
-silt_status segment_commits(const log_listing *l, int64_t after, int64_t to, bool use_compacted, arena *a, const log_file **out, size_t *out_count, silt_error *err) MUST_CHECK;
+silt_status segment_commits(const log_listing *l, int64_t after, int64_t to, bool use_compacted, arena *a, const log_file **out,
+                            size_t *out_count, silt_error *err) MUST_CHECK;
 /** Newest complete checkpoint of the listing at or below `version`: its parts. false when there is none. */
 bool segment_checkpoint(const log_listing *l, int64_t version, arena *a, const log_file **out, size_t *out_count);
 

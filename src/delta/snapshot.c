@@ -1,7 +1,8 @@
 /*
  * Snapshots: list → parse and read → check the protocol → reconcile → check against the version checksum.
  *
- * A snapshot is a list of views on batches (replay.h). Updating one shares every batch: only new commits are parsed, and only views that lost a row get a new row list.
+ * A snapshot is a list of views on batches (replay.h). Updating one shares every batch: only new commits are parsed, and only
+ * views that lost a row get a new row list.
  */
 #include "delta/snapshot.h"
 
@@ -54,8 +55,10 @@ void delta_snapshot_release(delta_snapshot *s) {
 static silt_status number_files(delta_snapshot *s, silt_error *err) {
     size_t kept = 0;
     for (size_t i = 0; i < s->n_views; i++) {
-        if (s->views[i].n_adds + s->views[i].n_removes == 0) batch_view_release(&s->views[i]);
-        else s->views[kept++] = s->views[i];
+        if (s->views[i].n_adds + s->views[i].n_removes == 0)
+            batch_view_release(&s->views[i]);
+        else
+            s->views[kept++] = s->views[i];
     }
     s->n_views = kept;
     s->first_file = calloc(kept + 1, sizeof *s->first_file);
@@ -73,13 +76,15 @@ static silt_status commit_timestamp(const delta_snapshot *s, str info, int64_t *
     const json_node *node;
     silt_status status = SILT_OK;
     if (str_is_null(info)) status = delta_commit_info_read(s->env, s->root, s->version, a, &info, err);
-    if (status == SILT_OK && info.ptr && json_parse(info, a, &node, NULL) == SILT_OK) *out = json_get_i64(node, "inCommitTimestamp", *out);
+    if (status == SILT_OK && info.ptr && json_parse(info, a, &node, NULL) == SILT_OK)
+        *out = json_get_i64(node, "inCommitTimestamp", *out);
     arena_free(a);
     return status == SILT_NOT_FOUND ? SILT_OK : status; /* cleaned up: the file's time, or none, has to do */
 }
 
 /* Time and identity of the commit file. */
-static silt_status set_commit(delta_snapshot *s, const log_file *commit, const log_file *fallback, const raw_actions *actions, silt_error *err) {
+static silt_status set_commit(delta_snapshot *s, const log_file *commit, const log_file *fallback, const raw_actions *actions,
+                              silt_error *err) {
     const log_file *f = commit ? commit : fallback;
     if (f) s->commit_time_ms = f->modified_ms;
     if (commit) {
@@ -89,7 +94,8 @@ static silt_status set_commit(delta_snapshot *s, const log_file *commit, const l
     if (!state_has_ict(&s->table->protocol, &s->table->metadata)) return SILT_OK;
     str info = STR_NULL;
     for (size_t i = 0; i < actions->count; i++)
-        if (actions->items[i].kind == ACTION_COMMIT_INFO && actions->items[i].version == s->version) info = actions->items[i].text;
+        if (actions->items[i].kind == ACTION_COMMIT_INFO && actions->items[i].version == s->version)
+            info = actions->items[i].text;
     return commit_timestamp(s, info, &s->commit_time_ms, err);
 }
 
@@ -103,7 +109,8 @@ typedef struct loading {
     checkpoint_state checkpoint;
 } loading;
 
-/* The newest protocol, checked before anything else is believed, even before a commit that cannot be parsed is complained about. */
+/* The newest protocol, checked before anything else is believed, even before a commit that cannot be parsed is complained about.
+ * */
 static silt_status load_protocol(loading *l, const delta_protocol **out, silt_error *err) {
     str name = delta_table_name(l->env, l->root);
     TRY(state_find_protocol(l->env, &l->parsed.actions, l->arena, out, err));
@@ -158,7 +165,8 @@ static silt_status fill(loading *l, delta_snapshot *s, silt_error *err) {
     TRY(load_protocol(l, &protocol, err));
     TRY(load_metadata(l, &metadata, err));
     TRY(table_state_new(protocol, metadata, &s->table, err));
-    TRY(app_state_new(l->env, l->checkpoint.txns, l->checkpoint.n_txns, l->checkpoint.domains, l->checkpoint.n_domains, &l->parsed.actions, &s->apps, err));
+    TRY(app_state_new(l->env, l->checkpoint.txns, l->checkpoint.n_txns, l->checkpoint.domains, l->checkpoint.n_domains,
+                      &l->parsed.actions, &s->apps, err));
     TRY(reconcile(l, s, err));
     TRY(keep_checkpoint_files(s, l->checkpoint.parquet_files, l->checkpoint.n_parquet_files, err));
     TRY(set_commit(s, g->last_commit, g->n_commits ? &g->commits[g->n_commits - 1] : g->checkpoint, &l->parsed.actions, err));
@@ -173,13 +181,17 @@ static silt_status load_once(const delta_env *env, str root, int64_t version, ar
     silt_status status = fill(&l, s, err);
     parsed_log_release(&l.parsed);
     checkpoint_state_release(&l.checkpoint);
-    if (status == SILT_OK) *out = s;
-    else delta_snapshot_release(s);
+    if (status == SILT_OK)
+        *out = s;
+    else
+        delta_snapshot_release(s);
     return status;
 }
 
 /* A file of the log that was listed and then is not there: it was cleaned up meanwhile, and a newer checkpoint stands for it. */
-static bool was_cleaned_up(silt_status status, const silt_error *e) { return status == SILT_NOT_FOUND && strcmp(e->condition, "DELTA_LOG_FILE_NOT_FOUND") == 0; }
+static bool was_cleaned_up(silt_status status, const silt_error *e) {
+    return status == SILT_NOT_FOUND && strcmp(e->condition, "DELTA_LOG_FILE_NOT_FOUND") == 0;
+}
 
 silt_status delta_snapshot_load(const delta_env *env, str root, int64_t version, delta_snapshot **out, silt_error *err) {
     silt_error why = {0};
@@ -198,10 +210,12 @@ silt_status delta_snapshot_load(const delta_env *env, str root, int64_t version,
 
 /* ---- updating ---- */
 
-/* The commits after `older`, found by asking for one name after the other: a writer in a loop meets one or two, and a listing of a long log costs more. */
+/* The commits after `older`, found by asking for one name after the other: a writer in a loop meets one or two, and a listing of
+ * a long log costs more. */
 #define PROBES 8
 
-static silt_status stat_commit(const delta_env *env, str root, int64_t version, arena *a, store_entry *out, bool *out_found, silt_error *err) {
+static silt_status stat_commit(const delta_env *env, str root, int64_t version, arena *a, store_entry *out, bool *out_found,
+                               silt_error *err) {
     str path = log_path_file(root, version, ".json", a);
     if (!path.ptr) return error_no_memory(err);
     silt_error why;
@@ -213,25 +227,29 @@ static silt_status stat_commit(const delta_env *env, str root, int64_t version, 
 
 typedef enum update_plan { UPDATE_NOTHING, UPDATE_COMMITS, UPDATE_RELOAD } update_plan;
 
-static silt_status list_newer(const delta_env *env, const delta_snapshot *older, arena *a, const log_file **out, size_t *out_count, update_plan *plan, silt_error *err) {
+static silt_status list_newer(const delta_env *env, const delta_snapshot *older, arena *a, const log_file **out,
+                              size_t *out_count, update_plan *plan, silt_error *err) {
     log_listing l;
     const log_file *checkpoint;
     size_t parts;
     *plan = UPDATE_RELOAD;
     TRY(log_list(env, older->root, older->version + 1, a, &l, err));
     int64_t latest = log_listing_latest(&l);
-    if (latest - older->version > 64 && segment_checkpoint(&l, latest, a, &checkpoint, &parts)) return SILT_OK; /* the checkpoint is the shorter way */
+    if (latest - older->version > 64 && segment_checkpoint(&l, latest, a, &checkpoint, &parts))
+        return SILT_OK; /* the checkpoint is the shorter way */
     if (latest <= older->version) return SILT_OK;
     *plan = UPDATE_COMMITS;
     return segment_commits(&l, older->version, latest, true, a, out, out_count, err);
 }
 
-static silt_status plan_update(const delta_env *env, const delta_snapshot *older, arena *a, const log_file **out, size_t *out_count, update_plan *plan, silt_error *err) {
+static silt_status plan_update(const delta_env *env, const delta_snapshot *older, arena *a, const log_file **out,
+                               size_t *out_count, update_plan *plan, silt_error *err) {
     store_entry e;
     bool found;
     *plan = UPDATE_RELOAD;
     TRY(stat_commit(env, older->root, older->version, a, &e, &found, err));
-    if (!found || e.size_bytes != older->commit_size || e.modified_ms != older->commit_modified_ms) return SILT_OK; /* cleaned up, or another table */
+    if (!found || e.size_bytes != older->commit_size || e.modified_ms != older->commit_modified_ms)
+        return SILT_OK; /* cleaned up, or another table */
     log_file *files = ARENA_ARRAY(a, PROBES, log_file);
     if (!files) return error_no_memory(err);
     for (size_t i = 0;; i++) {
@@ -244,7 +262,10 @@ static silt_status plan_update(const delta_env *env, const delta_snapshot *older
             return SILT_OK;
         }
         if (i == PROBES) return list_newer(env, older, a, out, out_count, plan, err);
-        files[i] = (log_file){.path = e.path, .name = {.kind = LOG_COMMIT, .version = version, .end_version = version}, .size_bytes = e.size_bytes, .modified_ms = e.modified_ms};
+        files[i] = (log_file){.path = e.path,
+                              .name = {.kind = LOG_COMMIT, .version = version, .end_version = version},
+                              .size_bytes = e.size_bytes,
+                              .modified_ms = e.modified_ms};
     }
 }
 
@@ -254,7 +275,8 @@ static bool has_kind(const raw_actions *actions, action_kind a, action_kind b) {
     return false;
 }
 
-static silt_status update_state(const delta_snapshot *older, const parsed_log *parsed, delta_snapshot *s, arena *a, silt_error *err) {
+static silt_status update_state(const delta_snapshot *older, const parsed_log *parsed, delta_snapshot *s, arena *a,
+                                silt_error *err) {
     const delta_protocol *protocol;
     const delta_metadata *metadata;
     TRY(state_find_protocol(s->env, &parsed->actions, a, &protocol, err));
@@ -265,19 +287,22 @@ static silt_status update_state(const delta_snapshot *older, const parsed_log *p
     }
     TRY(state_find_metadata(s->env, &parsed->actions, a, &metadata, err));
     if (protocol || metadata) {
-        TRY(table_state_new(protocol ? protocol : &older->table->protocol, metadata ? metadata : &older->table->metadata, &s->table, err));
+        TRY(table_state_new(protocol ? protocol : &older->table->protocol, metadata ? metadata : &older->table->metadata,
+                            &s->table, err));
     } else {
         s->table = older->table;
         __atomic_add_fetch(&s->table->refs, 1, __ATOMIC_RELAXED);
     }
     if (has_kind(&parsed->actions, ACTION_TXN, ACTION_DOMAIN))
-        return app_state_new(s->env, older->apps->txns, older->apps->n_txns, older->apps->domains, older->apps->n_domains, &parsed->actions, &s->apps, err);
+        return app_state_new(s->env, older->apps->txns, older->apps->n_txns, older->apps->domains, older->apps->n_domains,
+                             &parsed->actions, &s->apps, err);
     s->apps = older->apps;
     __atomic_add_fetch(&s->apps->refs, 1, __ATOMIC_RELAXED);
     return SILT_OK;
 }
 
-static silt_status update_fill(const delta_snapshot *older, const log_file *commits, size_t n, parsed_log *parsed, delta_snapshot *s, arena *a, silt_error *err) {
+static silt_status update_fill(const delta_snapshot *older, const log_file *commits, size_t n, parsed_log *parsed,
+                               delta_snapshot *s, arena *a, silt_error *err) {
     TRY(replay_parse(s->env, commits, n, s->version, a, parsed, err));
     TRY(update_state(older, parsed, s, a, err));
     s->views = calloc(older->n_views + parsed->n_batches + 1, sizeof *s->views);
@@ -290,14 +315,17 @@ static silt_status update_fill(const delta_snapshot *older, const log_file *comm
     return set_commit(s, last->name.kind == LOG_COMMIT ? last : NULL, last, &parsed->actions, err);
 }
 
-static silt_status update_with(const delta_env *env, const delta_snapshot *older, const log_file *commits, size_t n, arena *a, delta_snapshot **out, silt_error *err) {
+static silt_status update_with(const delta_env *env, const delta_snapshot *older, const log_file *commits, size_t n, arena *a,
+                               delta_snapshot **out, silt_error *err) {
     delta_snapshot *s = snapshot_new(env, older->root, commits[n - 1].name.end_version);
     if (!s) return error_no_memory(err);
     parsed_log parsed = {0};
     silt_status status = update_fill(older, commits, n, &parsed, s, a, err);
     parsed_log_release(&parsed);
-    if (status == SILT_OK) *out = s;
-    else delta_snapshot_release(s);
+    if (status == SILT_OK)
+        *out = s;
+    else
+        delta_snapshot_release(s);
     return status;
 }
 
@@ -345,7 +373,9 @@ const delta_metadata *delta_snapshot_metadata(const delta_snapshot *s) { return 
 size_t delta_snapshot_n_files(const delta_snapshot *s) { return s->first_file[s->n_views]; }
 int64_t delta_snapshot_size_bytes(const delta_snapshot *s) { return s->size_bytes; }
 int64_t delta_snapshot_commit_time_ms(const delta_snapshot *s) { return s->commit_time_ms; }
-str delta_snapshot_property(const delta_snapshot *s, const char *key) { return str_map_get(&s->table->metadata.configuration, str_of(key)); }
+str delta_snapshot_property(const delta_snapshot *s, const char *key) {
+    return str_map_get(&s->table->metadata.configuration, str_of(key));
+}
 size_t delta_snapshot_n_txns(const delta_snapshot *s) { return s->apps->n_txns; }
 const delta_txn_id *delta_snapshot_txn(const delta_snapshot *s, size_t i) { return &s->apps->txns[i]; }
 size_t delta_snapshot_n_domains(const delta_snapshot *s) { return s->apps->n_domains; }

@@ -6,8 +6,10 @@ void snapshot_locate(const delta_snapshot *s, size_t i, size_t *out_view, uint32
     size_t lo = 0, hi = s->n_views;
     while (hi - lo > 1) {
         size_t mid = lo + (hi - lo) / 2;
-        if (s->first_file[mid] <= i) lo = mid;
-        else hi = mid;
+        if (s->first_file[mid] <= i)
+            lo = mid;
+        else
+            hi = mid;
     }
     *out_view = lo;
     *out_row = batch_view_add(&s->views[lo], (uint32_t)(i - s->first_file[lo]));
@@ -57,7 +59,8 @@ static silt_status emit_file(void *ctx, uint32_t k, str stats, silt_error *err) 
     return e->fn(e->ctx, e->s->first_file[e->view] + k, &add, err);
 }
 
-silt_status delta_snapshot_each_file(const delta_snapshot *s, bool with_stats, silt_status (*fn)(void *ctx, size_t i, const delta_add *add, silt_error *err), void *ctx,
+silt_status delta_snapshot_each_file(const delta_snapshot *s, bool with_stats,
+                                     silt_status (*fn)(void *ctx, size_t i, const delta_add *add, silt_error *err), void *ctx,
                                      silt_error *err) {
     each_file e = {.s = s, .fn = fn, .ctx = ctx};
     for (e.view = 0; e.view < s->n_views; e.view++) {
@@ -105,12 +108,14 @@ static silt_status take_checkpoint_remove(void *ctx, const delta_remove *remove,
 static silt_status each_checkpoint_remove(const delta_snapshot *s, remove_fn fn, void *ctx, silt_error *err) {
     if (s->n_checkpoint_files == 0) return SILT_OK;
     size_t first = 0;
-    while (first < s->n_views && s->views[first].batch->sources[0].is_parquet) first++; /* the checkpoint's own adds cannot be tombstones too */
+    while (first < s->n_views && s->views[first].batch->sources[0].is_parquet)
+        first++; /* the checkpoint's own adds cannot be tombstones too */
     live_keys *newer = live_keys_new(s->views + first, s->n_views - first);
     if (!newer) return error_no_memory(err);
     checkpoint_removes c = {.newer = newer, .fn = fn, .ctx = ctx};
     silt_status status = SILT_OK;
-    for (size_t i = 0; i < s->n_checkpoint_files && status == SILT_OK; i++) status = checkpoint_each_remove(s->env, s->checkpoint_files[i], take_checkpoint_remove, &c, err);
+    for (size_t i = 0; i < s->n_checkpoint_files && status == SILT_OK; i++)
+        status = checkpoint_each_remove(s->env, s->checkpoint_files[i], take_checkpoint_remove, &c, err);
     live_keys_free(newer);
     return status;
 }
@@ -119,7 +124,8 @@ silt_status delta_snapshot_each_remove(const delta_snapshot *s, remove_fn fn, vo
     TRY(each_checkpoint_remove(s, fn, ctx, err));
     for (size_t i = 0; i < s->n_views; i++) {
         emit_remove e = {.view = &s->views[i], .fn = fn, .ctx = ctx};
-        if (e.view->n_removes) TRY(stats_fetch(s->env, e.view->batch, e.view->removes->rows, e.view->n_removes, take_remove_stats, &e, err));
+        if (e.view->n_removes)
+            TRY(stats_fetch(s->env, e.view->batch, e.view->removes->rows, e.view->n_removes, take_remove_stats, &e, err));
     }
     return SILT_OK;
 }
@@ -161,8 +167,10 @@ static silt_status count_view(const delta_snapshot *s, const batch_view *v, reco
     for (uint32_t i = 0; status == SILT_OK && c->known && i < v->n_adds; i++) {
         uint32_t row = batch_view_add(v, i);
         int64_t records = v->batch->rows[row].num_records;
-        if (records != ROW_RECORDS_UNKNOWN) add_records(c, v->batch, row, records);
-        else if (!ARENA_PUSH(a, unknown, n, capacity, row)) status = error_no_memory(err);
+        if (records != ROW_RECORDS_UNKNOWN)
+            add_records(c, v->batch, row, records);
+        else if (!ARENA_PUSH(a, unknown, n, capacity, row))
+            status = error_no_memory(err);
     }
     c->batch = v->batch;
     c->rows = unknown;

@@ -1,4 +1,5 @@
-/* Everything of a table's state that is not files: protocol, metadata, transaction ids, domains. PROTOCOL.md "Action Reconciliation": the newest of each counts. */
+/* Everything of a table's state that is not files: protocol, metadata, transaction ids, domains. PROTOCOL.md "Action
+ * Reconciliation": the newest of each counts. */
 #include "delta/action_json.h"
 #include "delta/features.h"
 #include "delta/metadata_copy.h"
@@ -9,8 +10,11 @@
 /* ---- protocol and metadata ---- */
 
 /* A bad action is told with its file and line. */
-static silt_status located(const delta_env *env, const raw_action *action, silt_status status, const silt_error *why, silt_error *err) {
-    if (status == SILT_CORRUPT) return log_parse_bad_line(env->store, action->path, action->line_offset, why->detail[0] ? why->detail : why->message, err);
+static silt_status located(const delta_env *env, const raw_action *action, silt_status status, const silt_error *why,
+                           silt_error *err) {
+    if (status == SILT_CORRUPT)
+        return log_parse_bad_line(env->store, action->path, action->line_offset, why->detail[0] ? why->detail : why->message,
+                                  err);
     if (status != SILT_OK && err) *err = *why;
     return status;
 }
@@ -21,7 +25,8 @@ static const raw_action *newest(const raw_actions *actions, action_kind kind) {
     return NULL;
 }
 
-silt_status state_find_protocol(const delta_env *env, const raw_actions *actions, arena *a, const delta_protocol **out, silt_error *err) {
+silt_status state_find_protocol(const delta_env *env, const raw_actions *actions, arena *a, const delta_protocol **out,
+                                silt_error *err) {
     const raw_action *action = newest(actions, ACTION_PROTOCOL);
     *out = NULL;
     if (!action) return SILT_OK;
@@ -32,7 +37,8 @@ silt_status state_find_protocol(const delta_env *env, const raw_actions *actions
     return located(env, action, action_parse_protocol(action->text, a, p, &why), &why, err);
 }
 
-silt_status state_find_metadata(const delta_env *env, const raw_actions *actions, arena *a, const delta_metadata **out, silt_error *err) {
+silt_status state_find_metadata(const delta_env *env, const raw_actions *actions, arena *a, const delta_metadata **out,
+                                silt_error *err) {
     const raw_action *action = newest(actions, ACTION_METADATA);
     *out = NULL;
     if (!action) return SILT_OK;
@@ -44,7 +50,8 @@ silt_status state_find_metadata(const delta_env *env, const raw_actions *actions
 }
 
 bool state_has_ict(const delta_protocol *p, const delta_metadata *m) {
-    return delta_protocol_has(p, "inCommitTimestamp") && str_eq_ascii_fold(str_map_get(&m->configuration, STR("delta.enableInCommitTimestamps")), STR("true"));
+    return delta_protocol_has(p, "inCommitTimestamp") &&
+           str_eq_ascii_fold(str_map_get(&m->configuration, STR("delta.enableInCommitTimestamps")), STR("true"));
 }
 
 /* Settings that change what the files mean need their feature in the protocol; otherwise two readers would disagree. */
@@ -53,10 +60,13 @@ static silt_status check_metadata(const delta_protocol *p, const delta_metadata 
     bool mapped = mode.len && !str_eq_ascii_fold(mode, STR("none"));
     if (mapped && !str_eq_ascii_fold(mode, STR("name")) && !str_eq_ascii_fold(mode, STR("id")))
         return err_DELTA_INVALID_PROPERTY_VALUE(err, STR("delta.columnMapping.mode"), mode, "none, name or id");
-    if (mapped && !delta_protocol_has(p, "columnMapping")) return err_DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH(err, STR("columnMapping"));
-    if (!str_eq_ascii_fold(m->format_provider, STR("parquet"))) return err_UNSUPPORTED_FEATURE(err, "Delta tables whose data files are not Parquet");
+    if (mapped && !delta_protocol_has(p, "columnMapping"))
+        return err_DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH(err, STR("columnMapping"));
+    if (!str_eq_ascii_fold(m->format_provider, STR("parquet")))
+        return err_UNSUPPORTED_FEATURE(err, "Delta tables whose data files are not Parquet");
     for (size_t i = 0; i < m->n_partition_columns; i++)
-        if (schema_find(m->schema, m->partition_columns[i]) < 0) return err_DELTA_PARTITION_COLUMN_NOT_FOUND(err, m->partition_columns[i]);
+        if (schema_find(m->schema, m->partition_columns[i]) < 0)
+            return err_DELTA_PARTITION_COLUMN_NOT_FOUND(err, m->partition_columns[i]);
     return SILT_OK;
 }
 
@@ -150,19 +160,21 @@ static silt_status copy_domains(app_state *s, const delta_domain *domains, size_
 }
 
 /* Older and newer ones in one list each, in `a`. */
-static silt_status gather(const delta_env *env, const raw_actions *newer, arena *a, delta_txn_id **txns, size_t *n_txns, delta_domain **domains, size_t *n_domains,
-                          silt_error *err) {
+static silt_status gather(const delta_env *env, const raw_actions *newer, arena *a, delta_txn_id **txns, size_t *n_txns,
+                          delta_domain **domains, size_t *n_domains, silt_error *err) {
     for (size_t i = 0; i < newer->count; i++) {
         const raw_action *action = &newer->items[i];
         silt_error why = {0};
-        if (action->kind == ACTION_TXN) TRY(located(env, action, action_parse_txn(action->text, a, &(*txns)[(*n_txns)++], &why), &why, err));
-        if (action->kind == ACTION_DOMAIN) TRY(located(env, action, action_parse_domain(action->text, a, &(*domains)[(*n_domains)++], &why), &why, err));
+        if (action->kind == ACTION_TXN)
+            TRY(located(env, action, action_parse_txn(action->text, a, &(*txns)[(*n_txns)++], &why), &why, err));
+        if (action->kind == ACTION_DOMAIN)
+            TRY(located(env, action, action_parse_domain(action->text, a, &(*domains)[(*n_domains)++], &why), &why, err));
     }
     return SILT_OK;
 }
 
-static silt_status build_apps(app_state *s, arena *scratch, const delta_env *env, const delta_txn_id *txns, size_t n_txns, const delta_domain *domains, size_t n_domains,
-                              const raw_actions *newer, silt_error *err) {
+static silt_status build_apps(app_state *s, arena *scratch, const delta_env *env, const delta_txn_id *txns, size_t n_txns,
+                              const delta_domain *domains, size_t n_domains, const raw_actions *newer, silt_error *err) {
     delta_txn_id *all_txns = ARENA_ARRAY(scratch, n_txns + newer->count, delta_txn_id);
     delta_domain *all_domains = ARENA_ARRAY(scratch, n_domains + newer->count, delta_domain);
     if (!all_txns || !all_domains) return error_no_memory(err);
@@ -173,17 +185,21 @@ static silt_status build_apps(app_state *s, arena *scratch, const delta_env *env
     return copy_domains(s, all_domains, n_domains, err);
 }
 
-silt_status app_state_new(const delta_env *env, const delta_txn_id *txns, size_t n_txns, const delta_domain *domains, size_t n_domains, const raw_actions *newer,
-                          app_state **out, silt_error *err) {
+silt_status app_state_new(const delta_env *env, const delta_txn_id *txns, size_t n_txns, const delta_domain *domains,
+                          size_t n_domains, const raw_actions *newer, app_state **out, silt_error *err) {
     app_state *s = calloc(1, sizeof *s);
     arena *scratch = arena_new();
     silt_status status = SILT_OK;
     if (s) *s = (app_state){.refs = 1, .arena = arena_new()};
-    if (!s || !s->arena || !scratch) status = error_no_memory(err);
-    else status = build_apps(s, scratch, env, txns, n_txns, domains, n_domains, newer, err);
+    if (!s || !s->arena || !scratch)
+        status = error_no_memory(err);
+    else
+        status = build_apps(s, scratch, env, txns, n_txns, domains, n_domains, newer, err);
     arena_free(scratch);
-    if (status == SILT_OK) *out = s;
-    else app_state_release(s);
+    if (status == SILT_OK)
+        *out = s;
+    else
+        app_state_release(s);
     return status;
 }
 

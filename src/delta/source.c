@@ -10,7 +10,8 @@ static const delta_source *of(const table_source *t) { return (const delta_sourc
 
 /* ---- scans ---- */
 
-static silt_status resolve(const delta_snapshot *s, const file_batch *b, uint32_t row, arena *a, scan_file *out, silt_error *err) {
+static silt_status resolve(const delta_snapshot *s, const file_batch *b, uint32_t row, arena *a, scan_file *out,
+                           silt_error *err) {
     str path = file_batch_path(b, row);
     if (!(b->rows[row].flags & ROW_PLAIN_PATH) || path.ptr[0] == '/' || str_find_char(path, ':') != SIZE_MAX)
         return delta_resolve_path(s->env, s->root, path, a, &out->store, &out->path, err);
@@ -19,7 +20,8 @@ static silt_status resolve(const delta_snapshot *s, const file_batch *b, uint32_
     return out->path.ptr ? SILT_OK : error_no_memory(err);
 }
 
-static silt_status plan_file(const delta_source *t, const partition_table *p, size_t view, uint32_t k, arena *a, scan_file *out, silt_error *err) {
+static silt_status plan_file(const delta_source *t, const partition_table *p, size_t view, uint32_t k, arena *a, scan_file *out,
+                             silt_error *err) {
     const batch_view *v = &t->snapshot->views[view];
     uint32_t row = batch_view_add(v, k);
     const file_row *r = &v->batch->rows[row];
@@ -63,7 +65,8 @@ static void free_bitmaps(void *ctx) {
     for (size_t i = 0; i < l->count; i++) bitmap_free(l->items[i]);
 }
 
-static silt_status load_dvs(const delta_snapshot *s, scan_file *files, const size_t *with_dv, size_t n, arena *a, silt_error *err) {
+static silt_status load_dvs(const delta_snapshot *s, scan_file *files, const size_t *with_dv, size_t n, arena *a,
+                            silt_error *err) {
     if (n == 0) return SILT_OK;
     bitmap_list *list = ARENA_NEW(a, bitmap_list);
     if (!list || !(list->items = ARENA_ARRAY(a, n, bitmap *)) || !arena_defer(a, free_bitmaps, list)) return error_no_memory(err);
@@ -72,7 +75,8 @@ static silt_status load_dvs(const delta_snapshot *s, scan_file *files, const siz
     return thread_for(s->env->n_threads, n, load_dv, &job, err);
 }
 
-static silt_status plan_files(const delta_source *t, const partition_table *p, const prune_result *pruned, arena *a, table_scan *out, silt_error *err) {
+static silt_status plan_files(const delta_source *t, const partition_table *p, const prune_result *pruned, arena *a,
+                              table_scan *out, silt_error *err) {
     const delta_snapshot *s = t->snapshot;
     size_t n = out->total_files - pruned->by_partition - pruned->by_stats, at = 0, n_dv = 0;
     scan_file *files = ARENA_ARRAY(a, n, scan_file);
@@ -126,7 +130,8 @@ static void source_release(table_source *base) {
     free(t);
 }
 
-static const table_source_ops source_ops = {.scan = source_scan, .row_count = source_row_count, .column_bounds = source_column_bounds, .release = source_release};
+static const table_source_ops source_ops = {
+    .scan = source_scan, .row_count = source_row_count, .column_bounds = source_column_bounds, .release = source_release};
 
 /* ---- making one ---- */
 
@@ -140,31 +145,36 @@ static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error
         columns[i] = (uint32_t)at;
     }
     str name = delta_table_name(s->env, s->root);
-    t->base = (table_source){.ops = &source_ops,
-                             .schema = m->schema,
-                             .partition_columns = columns,
-                             .n_partition_columns = m->n_partition_columns,
-                             .match = str_eq_ascii_fold(delta_snapshot_property(s, "delta.columnMapping.mode"), STR("id")) ? MATCH_BY_FIELD_ID : MATCH_BY_NAME,
-                             .has_row_ids = delta_protocol_has(&s->table->protocol, "rowTracking") &&
-                                            str_eq_ascii_fold(delta_snapshot_property(s, "delta.enableRowTracking"), STR("true")),
-                             .row_id_column = delta_snapshot_property(s, "delta.rowTracking.materializedRowIdColumnName"),
-                             .row_commit_version_column = delta_snapshot_property(s, "delta.rowTracking.materializedRowCommitVersionColumnName"),
-                             .description = arena_printf(t->arena, "delta.`%.*s`", STR_ARG(name)),
-                             .format = STR("delta"),
-                             .location = arena_str(t->arena, name),
-                             .version = s->version};
+    t->base = (table_source){
+        .ops = &source_ops,
+        .schema = m->schema,
+        .partition_columns = columns,
+        .n_partition_columns = m->n_partition_columns,
+        .match = str_eq_ascii_fold(delta_snapshot_property(s, "delta.columnMapping.mode"), STR("id")) ? MATCH_BY_FIELD_ID
+                                                                                                      : MATCH_BY_NAME,
+        .has_row_ids = delta_protocol_has(&s->table->protocol, "rowTracking") &&
+                       str_eq_ascii_fold(delta_snapshot_property(s, "delta.enableRowTracking"), STR("true")),
+        .row_id_column = delta_snapshot_property(s, "delta.rowTracking.materializedRowIdColumnName"),
+        .row_commit_version_column = delta_snapshot_property(s, "delta.rowTracking.materializedRowCommitVersionColumnName"),
+        .description = arena_printf(t->arena, "delta.`%.*s`", STR_ARG(name)),
+        .format = STR("delta"),
+        .location = arena_str(t->arena, name),
+        .version = s->version};
     return t->base.description.ptr && t->base.location.ptr ? SILT_OK : error_no_memory(err);
 }
 
 silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt_error *err) {
     *out = NULL;
-    if (s->table->metadata.schema->n_fields == 0) return err_DELTA_READ_TABLE_WITHOUT_COLUMNS(err, delta_table_name(s->env, s->root));
+    if (s->table->metadata.schema->n_fields == 0)
+        return err_DELTA_READ_TABLE_WITHOUT_COLUMNS(err, delta_table_name(s->env, s->root));
     delta_source *t = calloc(1, sizeof *t);
     if (!t) return error_no_memory(err);
     t->arena = arena_new();
     t->snapshot = delta_snapshot_retain(s);
     silt_status status = t->arena ? describe(t, s, err) : error_no_memory(err);
-    if (status == SILT_OK) *out = &t->base;
-    else source_release(&t->base);
+    if (status == SILT_OK)
+        *out = &t->base;
+    else
+        source_release(&t->base);
     return status;
 }

@@ -23,13 +23,15 @@ const value *partition_table_row(const partition_table *p, const delta_source *t
 silt_status partition_table_build(const delta_source *t, arena *a, partition_table *out, silt_error *err) MUST_CHECK;
 
 typedef struct prune_result {
-    uint8_t *keep;   /**< by file number */
+    uint8_t *keep; /**< by file number */
     size_t by_partition, by_stats;
 } prune_result;
 
 /** Which files may hold a row for which `where` (may be NULL) is true. */
-silt_status source_prune(const delta_source *t, const predicate *where, const partition_table *p, arena *a, prune_result *out, silt_error *err) MUST_CHECK;
+silt_status source_prune(const delta_source *t, const predicate *where, const partition_table *p, arena *a, prune_result *out,
+                         silt_error *err) MUST_CHECK;
 /** Exact bounds from the log; false in *out_certain when they are not. */
-silt_status source_bounds(const delta_source *t, column_path column, arena *a, bool *out_certain, value *out_min, value *out_max, silt_error *err) MUST_CHECK;
+silt_status source_bounds(const delta_source *t, column_path column, arena *a, bool *out_certain, value *out_min, value *out_max,
+                          silt_error *err) MUST_CHECK;
 
 #endif

@@ -15,8 +15,8 @@ typedef struct fetch {
     uint32_t n;
     stats_fn fn;
     void *ctx;
-    buf text;   /* a window of the log */
-    buf plain;  /* one text, unescaped or written */
+    buf text;  /* a window of the log */
+    buf plain; /* one text, unescaped or written */
 } fetch;
 
 static uint32_t row_at(const fetch *f, uint32_t k) { return f->rows ? f->rows[k] : k; }
@@ -33,8 +33,10 @@ static uint32_t window_end(const fetch *f, uint32_t k, uint32_t limit, int64_t *
         const file_row *r = &f->b->rows[row_at(f, k)];
         if (!(r->flags & ROW_HAS_STATS)) continue;
         int64_t end = r->stats_offset + r->stats_len;
-        if (*out_from < 0) *out_from = r->stats_offset;
-        else if (r->stats_offset - *out_to > GAP_BYTES || end - *out_from > WINDOW_BYTES) break;
+        if (*out_from < 0)
+            *out_from = r->stats_offset;
+        else if (r->stats_offset - *out_to > GAP_BYTES || end - *out_from > WINDOW_BYTES)
+            break;
         *out_to = end;
     }
     return k;
@@ -51,13 +53,15 @@ static silt_status emit_raw(fetch *f, uint32_t k, int64_t from, silt_error *err)
     return f->fn(f->ctx, k, good ? buf_str(&f->plain) : STR_NULL, err);
 }
 
-static silt_status fetch_window(fetch *f, const batch_source *s, uint32_t k, uint32_t end, int64_t from, int64_t to, silt_error *err) {
+static silt_status fetch_window(fetch *f, const batch_source *s, uint32_t k, uint32_t end, int64_t from, int64_t to,
+                                silt_error *err) {
     buf_clear(&f->text);
     if (from >= 0) {
         silt_status status = store_read(f->env->store, s->path, from, to - from, &f->text, err);
         if (status == SILT_NOT_FOUND) return err_DELTA_LOG_FILE_NOT_FOUND(err, s->path);
         TRY(status);
-        if (f->text.len != (size_t)(to - from)) return log_parse_bad_line(f->env->store, s->path, from, "the file has become shorter", err);
+        if (f->text.len != (size_t)(to - from))
+            return log_parse_bad_line(f->env->store, s->path, from, "the file has become shorter", err);
     }
     for (; k < end; k++) TRY(emit_raw(f, k, from, err));
     return SILT_OK;
@@ -79,42 +83,44 @@ static silt_status fetch_log(fetch *f, const batch_source *s, uint32_t k, uint32
 typedef struct column_reader {
     fetch *f;
     const batch_source *source;
-    const data_type *parsed;  /* type of stats_parsed, NULL when it is not read */
-    uint32_t k, limit;        /* next row to emit */
-    int64_t row;              /* of the file, at the start of the batch */
-    bool needs_parsed;        /* a row has no JSON: begin again with both columns */
-    bool stopped;             /* all rows have been emitted, or needs_parsed */
+    const data_type *parsed; /* type of stats_parsed, NULL when it is not read */
+    uint32_t k, limit;       /* next row to emit */
+    int64_t row;             /* of the file, at the start of the batch */
+    bool needs_parsed;       /* a row has no JSON: begin again with both columns */
+    bool stopped;            /* all rows have been emitted, or needs_parsed */
 } column_reader;
 
 static void write_leaf(buf *out, const arrow_column *c, const data_type *t, int64_t i) {
     const void *values = c->array->n_buffers > 1 ? c->array->buffers[1] : NULL;
     switch (t->id) {
-    case TYPE_BOOLEAN: buf_append_z(out, arrow_bool(c, i, false) ? "true" : "false"); break;
-    case TYPE_FLOAT: json_write_f32(out, ((const float *)values)[i + c->base]); break;
-    case TYPE_DOUBLE: json_write_f64(out, ((const double *)values)[i + c->base]); break;
-    case TYPE_STRING: json_write_str(out, arrow_str(c, i)); break;
-    case TYPE_DECIMAL: {
-        int128 unscaled;
-        memcpy(&unscaled, (const char *)values + (i + c->base) * 16, sizeof unscaled);
-        decimal_write(out, unscaled, t->scale);
-        break;
-    }
-    case TYPE_DATE:
-        buf_append_char(out, '"');
-        time_write_date(out, arrow_i64(c, i, 0));
-        buf_append_char(out, '"');
-        break;
-    case TYPE_TIMESTAMP: case TYPE_TIMESTAMP_NTZ:
-        buf_append_char(out, '"');
-        time_write_timestamp(out, arrow_i64(c, i, 0), 'T', 6, t->id == TYPE_TIMESTAMP ? "Z" : "");
-        buf_append_char(out, '"');
-        break;
-    default: buf_append_i64(out, arrow_i64(c, i, 0)); break;
+        case TYPE_BOOLEAN: buf_append_z(out, arrow_bool(c, i, false) ? "true" : "false"); break;
+        case TYPE_FLOAT: json_write_f32(out, ((const float *)values)[i + c->base]); break;
+        case TYPE_DOUBLE: json_write_f64(out, ((const double *)values)[i + c->base]); break;
+        case TYPE_STRING: json_write_str(out, arrow_str(c, i)); break;
+        case TYPE_DECIMAL: {
+            int128 unscaled;
+            memcpy(&unscaled, (const char *)values + (i + c->base) * 16, sizeof unscaled);
+            decimal_write(out, unscaled, t->scale);
+            break;
+        }
+        case TYPE_DATE:
+            buf_append_char(out, '"');
+            time_write_date(out, arrow_i64(c, i, 0));
+            buf_append_char(out, '"');
+            break;
+        case TYPE_TIMESTAMP:
+        case TYPE_TIMESTAMP_NTZ:
+            buf_append_char(out, '"');
+            time_write_timestamp(out, arrow_i64(c, i, 0), 'T', 6, t->id == TYPE_TIMESTAMP ? "Z" : "");
+            buf_append_char(out, '"');
+            break;
+        default: buf_append_i64(out, arrow_i64(c, i, 0)); break;
     }
 }
 
 static bool has_json_form(const data_type *t) {
-    return t->id == TYPE_STRUCT || (t->id >= TYPE_BOOLEAN && t->id <= TYPE_STRING) || (t->id >= TYPE_DATE && t->id <= TYPE_TIMESTAMP_NTZ);
+    return t->id == TYPE_STRUCT || (t->id >= TYPE_BOOLEAN && t->id <= TYPE_STRING) ||
+           (t->id >= TYPE_DATE && t->id <= TYPE_TIMESTAMP_NTZ);
 }
 
 /* A struct as the JSON object that Delta's statistics would be: absent where null. */
@@ -127,13 +133,16 @@ static void write_struct(buf *out, const arrow_column *c, const data_type *t, in
         arrow_column child = arrow_column_child(c, (int64_t)k);
         if (arrow_is_null(&child, i)) continue;
         json_write_key_str(out, &first, t->fields[k].name);
-        if (type->id == TYPE_STRUCT) write_struct(out, &child, type, i);
-        else write_leaf(out, &child, type, i);
+        if (type->id == TYPE_STRUCT)
+            write_struct(out, &child, type, i);
+        else
+            write_leaf(out, &child, type, i);
     }
     buf_append_char(out, '}');
 }
 
-static silt_status emit_columns(column_reader *r, const arrow_column *stats, const arrow_column *parsed, int64_t i, silt_error *err) {
+static silt_status emit_columns(column_reader *r, const arrow_column *stats, const arrow_column *parsed, int64_t i,
+                                silt_error *err) {
     fetch *f = r->f;
     str text = arrow_str(stats, i);
     if (text.ptr) return f->fn(f->ctx, r->k, text, err);
@@ -169,7 +178,8 @@ static silt_status take_columns(void *ctx, const struct ArrowSchema *schema, con
 }
 
 /* {add: {stats, stats_parsed}} with the types that the file has. */
-static silt_status stats_columns(const column_reader *r, bool with_parsed, arena *a, const data_type **out_columns, const data_type **out_parsed, silt_error *err) {
+static silt_status stats_columns(const column_reader *r, bool with_parsed, arena *a, const data_type **out_columns,
+                                 const data_type **out_parsed, silt_error *err) {
     field inner[2];
     size_t n = 0;
     *out_parsed = NULL;
@@ -233,7 +243,8 @@ static silt_status fetch_all(fetch *f, silt_error *err) {
     return SILT_OK;
 }
 
-silt_status stats_fetch(const delta_env *env, const file_batch *b, const uint32_t *rows, uint32_t n, stats_fn fn, void *ctx, silt_error *err) {
+silt_status stats_fetch(const delta_env *env, const file_batch *b, const uint32_t *rows, uint32_t n, stats_fn fn, void *ctx,
+                        silt_error *err) {
     fetch f = {.env = env, .b = b, .rows = rows, .n = n, .fn = fn, .ctx = ctx};
     buf_init(&f.text, BUF_MAX_DEFAULT);
     buf_init(&f.plain, BUF_MAX_DEFAULT);

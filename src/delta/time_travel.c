@@ -1,6 +1,6 @@
 /*
- * From a time to a version, PROTOCOL.md "In-Commit Timestamps" ("Recommendations for Readers"); without those, the modification times of the commit files, made strictly increasing.
- * Only versions that can be rebuilt are considered.
+ * From a time to a version, PROTOCOL.md "In-Commit Timestamps" ("Recommendations for Readers"); without those, the modification
+ * times of the commit files, made strictly increasing. Only versions that can be rebuilt are considered.
  */
 #include "base/time.h"
 #include "delta/commit_read.h"
@@ -23,7 +23,8 @@ silt_status commit_times(const log_listing *l, arena *a, commit_time **out, size
 
 /* ---- in-commit timestamps ---- */
 
-static silt_status read_ict(const delta_env *env, str root, int64_t version, arena *a, str *out_info, int64_t *out, silt_error *err) {
+static silt_status read_ict(const delta_env *env, str root, int64_t version, arena *a, str *out_info, int64_t *out,
+                            silt_error *err) {
     const json_node *node;
     *out = -1;
     TRY(delta_commit_info_read(env, root, version, a, out_info, err));
@@ -36,8 +37,10 @@ silt_status ict_of_version(const delta_env *env, str root, int64_t version, int6
     if (!a) return error_no_memory(err);
     str info = STR_NULL;
     silt_status status = read_ict(env, root, version, a, &info, out, err);
-    if (status == SILT_OK && str_is_null(info)) status = err_DELTA_MISSING_COMMIT_INFO(err, STR("inCommitTimestamp"), version);
-    else if (status == SILT_OK && *out < 0) status = err_DELTA_MISSING_COMMIT_TIMESTAMP(err, version);
+    if (status == SILT_OK && str_is_null(info))
+        status = err_DELTA_MISSING_COMMIT_INFO(err, STR("inCommitTimestamp"), version);
+    else if (status == SILT_OK && *out < 0)
+        status = err_DELTA_MISSING_COMMIT_TIMESTAMP(err, version);
     arena_free(a);
     return status;
 }
@@ -69,7 +72,7 @@ silt_status ict_range_load(const delta_env *env, str root, int64_t latest, arena
 typedef struct search {
     const delta_env *env;
     str root;
-    commit_time *times; /* ascending; time_ms by the files */
+    commit_time *times;  /* ascending; time_ms by the files */
     size_t n, first_ict; /* times[first_ict …] count by their in-commit timestamps */
 } search;
 
@@ -104,27 +107,32 @@ static silt_status too_late(int64_t asked, int64_t last, arena *a, silt_error *e
 }
 
 /* The last of times[lo, hi) at or before the time; *found false when none is. Times ascend in each of the two kinds. */
-static silt_status last_before(const search *s, size_t lo, size_t hi, int64_t timestamp_ms, bool *found, size_t *out, silt_error *err) {
+static silt_status last_before(const search *s, size_t lo, size_t hi, int64_t timestamp_ms, bool *found, size_t *out,
+                               silt_error *err) {
     size_t from = lo;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
         int64_t t;
         TRY(time_of(s, mid, &t, err));
-        if (t <= timestamp_ms) lo = mid + 1;
-        else hi = mid;
+        if (t <= timestamp_ms)
+            lo = mid + 1;
+        else
+            hi = mid;
     }
     *found = lo > from;
     *out = lo - 1;
     return SILT_OK;
 }
 
-static silt_status find_version(const search *s, const ict_range *ict, int64_t timestamp_ms, arena *a, int64_t *out, silt_error *err) {
+static silt_status find_version(const search *s, const ict_range *ict, int64_t timestamp_ms, arena *a, int64_t *out,
+                                silt_error *err) {
     int64_t last;
     bool found = false;
     size_t at;
     TRY(time_of(s, s->n - 1, &last, err));
     if (timestamp_ms > last) return too_late(timestamp_ms, last, a, err);
-    if (s->first_ict < s->n && timestamp_ms >= ict->from_time_ms) TRY(last_before(s, s->first_ict, s->n, timestamp_ms, &found, &at, err));
+    if (s->first_ict < s->n && timestamp_ms >= ict->from_time_ms)
+        TRY(last_before(s, s->first_ict, s->n, timestamp_ms, &found, &at, err));
     if (!found) TRY(last_before(s, 0, s->first_ict < s->n ? s->first_ict : s->n, timestamp_ms, &found, &at, err));
     if (!found) return too_early(s, timestamp_ms, a, err);
     *out = s->times[at].version;
@@ -173,8 +181,10 @@ silt_status delta_version_range(const delta_env *env, str root, int64_t *out_ear
     if (status == SILT_OK) {
         *out_earliest = log_listing_earliest(&l);
         *out_latest = log_listing_latest(&l);
-        if (*out_latest < 0) status = err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
-        else if (*out_earliest < 0) status = err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root), *out_latest);
+        if (*out_latest < 0)
+            status = err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+        else if (*out_earliest < 0)
+            status = err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root), *out_latest);
     }
     arena_free(a);
     return status;

@@ -47,7 +47,8 @@ static bool type_fits(const data_type *type, const data_type *stream) {
     return true;
 }
 
-silt_status arrow_input_open(engine *e, struct ArrowArrayStream *rows, const data_type *type, arrow_input **out, silt_error *err) {
+silt_status arrow_input_open(engine *e, struct ArrowArrayStream *rows, const data_type *type, arrow_input **out,
+                             silt_error *err) {
     arrow_input *input = calloc(1, sizeof *input);
     if (!input) return error_no_memory(err);
     input->engine = e;

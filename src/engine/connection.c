@@ -53,8 +53,10 @@ static void list_connection(engine *e, engine_connection *c) {
 
 static void unlist_connection(engine *e, engine_connection *c) {
     pthread_mutex_lock(&e->mutex);
-    if (c->previous) c->previous->next = c->next;
-    else e->connections = c->next;
+    if (c->previous)
+        c->previous->next = c->next;
+    else
+        e->connections = c->next;
     if (c->next) c->next->previous = c->previous;
     pthread_mutex_unlock(&e->mutex);
 }
@@ -99,9 +101,13 @@ silt_status engine_execute(engine_connection *c, const char *sql, silt_error *er
 /* ---- streams ---- */
 
 static duckdb_error_type type_of_text(const char *message) {
-    static const struct { const char *prefix; duckdb_error_type type; } known[] = {
-        {"INTERRUPT Error", DUCKDB_ERROR_INTERRUPT}, {"Interrupted", DUCKDB_ERROR_INTERRUPT}, {"IO Error", DUCKDB_ERROR_IO},
-        {"Out of Memory Error", DUCKDB_ERROR_OUT_OF_MEMORY}};
+    static const struct {
+        const char *prefix;
+        duckdb_error_type type;
+    } known[] = {{"INTERRUPT Error", DUCKDB_ERROR_INTERRUPT},
+                 {"Interrupted", DUCKDB_ERROR_INTERRUPT},
+                 {"IO Error", DUCKDB_ERROR_IO},
+                 {"Out of Memory Error", DUCKDB_ERROR_OUT_OF_MEMORY}};
     for (size_t i = 0; message && i < ARRAY_LEN(known); i++)
         if (strncmp(message, known[i].prefix, strlen(known[i].prefix)) == 0) return known[i].type;
     return DUCKDB_ERROR_INVALID;

@@ -18,7 +18,9 @@
 /** Type numbers that 1.5 added to duckdb_type. */
 enum { DUCKDB_TYPE_GEOMETRY_1_5 = 40, DUCKDB_TYPE_VARIANT_1_5 = 41 };
 
-typedef struct _duckdb_config_option { void *internal_ptr; } *duckdb_config_option;
+typedef struct _duckdb_config_option {
+    void *internal_ptr;
+} * duckdb_config_option;
 typedef enum duckdb_config_option_scope {
     DUCKDB_CONFIG_OPTION_SCOPE_INVALID = 0,
     DUCKDB_CONFIG_OPTION_SCOPE_LOCAL = 1,

@@ -11,12 +11,12 @@
 typedef struct engine engine;
 
 typedef struct engine_options {
-    str temp_directory;        /**< spill; null = a private folder under $TMPDIR, removed on close */
-    str memory_limit;          /**< DuckDB's text, "2GB"; null = its default */
-    int threads;               /**< <= 0: all */
-    str time_zone;             /**< session zone; null = UTC */
+    str temp_directory;         /**< spill; null = a private folder under $TMPDIR, removed on close */
+    str memory_limit;           /**< DuckDB's text, "2GB"; null = its default */
+    int threads;                /**< <= 0: all */
+    str time_zone;              /**< session zone; null = UTC */
     const cancel_token *cancel; /**< polled while queries run */
-    bool no_pruning;           /**< the self-check (design 11): scans print every column filter off, no row-group pruning, no log answers */
+    bool no_pruning; /**< the self-check (design 11): scans print every column filter off, no row-group pruning, no log answers */
 } engine_options;
 
 /** One in-memory database. Thread rule: any thread; each running query has a connection of its own.
@@ -30,12 +30,12 @@ parquet_service *engine_parquet(engine *e);
 silt_status engine_fold(void *engine_ctx, expr *e, arena *a, value *out, silt_error *err) MUST_CHECK;
 
 /* ---- queries ---- */
-typedef struct scan_report {   /**< what EXPLAIN and the statement's metrics show, one per table read */
+typedef struct scan_report { /**< what EXPLAIN and the statement's metrics show, one per table read */
     str description;
     size_t files_total, files_read, pruned_by_partition, pruned_by_stats;
     int64_t bytes_total, bytes_read;
-    str predicate;             /**< readable, null if none */
-    bool from_log;             /**< answered by statistics alone */
+    str predicate; /**< readable, null if none */
+    bool from_log; /**< answered by statistics alone */
 } scan_report;
 
 typedef struct engine_result engine_result;
@@ -60,42 +60,48 @@ silt_status engine_explain(engine *e, query *q, const bind_env *env, bool extend
 /* ---- sources that are not tables ---- */
 /** parquet.`path`, csv.`path`, json.`path` (a file, a folder or a glob), with Spark's reader options (header, sep, quote, escape, nullValue, dateFormat, inferSchema, multiLine, mergeSchema, schema).
  * `declared` (may be NULL) is a given schema. Hive partition folders become columns as in Spark. */
-silt_status engine_file_source(engine *e, str format, const str *paths, size_t n_paths, const str *option_keys, const str *option_values, size_t n_options,
-                               const data_type *declared, table_source **out, silt_error *err) MUST_CHECK;
+silt_status engine_file_source(engine *e, str format, const str *paths, size_t n_paths, const str *option_keys,
+                               const str *option_values, size_t n_options, const data_type *declared, table_source **out,
+                               silt_error *err) MUST_CHECK;
 /** An Arrow stream as a table, read once; takes over *stream. */
 silt_status engine_arrow_source(engine *e, struct ArrowArrayStream *stream, table_source **out, silt_error *err) MUST_CHECK;
 
 /* ---- writing data files ---- */
 typedef struct write_spec {
     store *store;
-    str root;                        /**< table root in the store */
-    const data_type *schema;         /**< full table schema incl. partition columns; physical names and ids set */
-    const uint32_t *partition_columns; size_t n_partition_columns;
-    int64_t target_file_bytes;       /**< also within partitions */
-    bool random_prefix;              /**< folders are two random characters instead of partition folders (column mapping, randomizeFilePrefixes) */
+    str root;                /**< table root in the store */
+    const data_type *schema; /**< full table schema incl. partition columns; physical names and ids set */
+    const uint32_t *partition_columns;
+    size_t n_partition_columns;
+    int64_t target_file_bytes; /**< also within partitions */
+    bool
+        random_prefix; /**< folders are two random characters instead of partition folders (column mapping, randomizeFilePrefixes) */
     bool write_field_ids;
-    bool write_partition_columns;    /**< materializePartitionColumns */
-    str compression;                 /**< null = snappy */
+    bool write_partition_columns; /**< materializePartitionColumns */
+    str compression;              /**< null = snappy */
     /* statistics, by Delta's rules (notes/delta.md §7) */
     bool collect_stats;
-    int32_t num_indexed_columns;     /**< delta.dataSkippingNumIndexedCols, -1 = all */
-    const column_path *stats_columns; size_t n_stats_columns; bool has_stats_columns; /**< delta.dataSkippingStatsColumns */
-    int32_t string_prefix_length;    /**< 32 */
-    bool write_tight_bounds;         /**< "tightBounds":true (tables with deletion vectors) */
+    int32_t num_indexed_columns; /**< delta.dataSkippingNumIndexedCols, -1 = all */
+    const column_path *stats_columns;
+    size_t n_stats_columns;
+    bool has_stats_columns;       /**< delta.dataSkippingStatsColumns */
+    int32_t string_prefix_length; /**< 32 */
+    bool write_tight_bounds;      /**< "tightBounds":true (tables with deletion vectors) */
     bool variant_shredding;
-    str time_zone;                   /**< statistics' timestamps are written in UTC with Z; partition folders show the session zone */
-    int64_t max_records_per_file;    /**< at most so many rows in one file; <= 0: no limit */
+    str time_zone; /**< statistics' timestamps are written in UTC with Z; partition folders show the session zone */
+    int64_t max_records_per_file; /**< at most so many rows in one file; <= 0: no limit */
 } write_spec;
 
 typedef struct written_file {
-    str path;                        /**< relative to root, not URI-encoded (Hive-escaped folders) */
+    str path; /**< relative to root, not URI-encoded (Hive-escaped folders) */
     int64_t size_bytes, num_records, modified_ms;
-    const value *partition;          /**< n_partition_columns */
-    str stats;                       /**< JSON text, null without statistics */
+    const value *partition; /**< n_partition_columns */
+    str stats;              /**< JSON text, null without statistics */
 } written_file;
 
 typedef struct write_result {
-    written_file *files; size_t n_files;
+    written_file *files;
+    size_t n_files;
     int64_t rows, bytes;
 } write_result;
 
@@ -104,7 +110,8 @@ typedef struct write_result {
  * File names: part-<5 digits>-<uuid>-c000.snappy.parquet, with ".c000" in partitioned tables, as Spark has them. On failure everything written is removed. No rows: no files.
  * A checked column is the query's business: constraints are expressions that raise.
  */
-silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out, silt_error *err) MUST_CHECK;
+silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out,
+                         silt_error *err) MUST_CHECK;
 /** Remove the files of a write whose commit failed. Best effort. */
 void engine_write_discard(const write_spec *spec, const write_result *r);
 

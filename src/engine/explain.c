@@ -8,9 +8,10 @@ static void write_scan(buf *out, const scan_report *r) {
         buf_append_z(out, "  answered from the log, no data file is read\n");
         return;
     }
-    buf_printf(out, "  files: %zu of %zu read, %zu pruned by partition values, %zu pruned by statistics\n", r->files_read, r->files_total, r->pruned_by_partition,
-               r->pruned_by_stats);
-    buf_printf(out, "  bytes: %lld of %lld read, %lld pruned\n", (long long)r->bytes_read, (long long)r->bytes_total, (long long)(r->bytes_total - r->bytes_read));
+    buf_printf(out, "  files: %zu of %zu read, %zu pruned by partition values, %zu pruned by statistics\n", r->files_read,
+               r->files_total, r->pruned_by_partition, r->pruned_by_stats);
+    buf_printf(out, "  bytes: %lld of %lld read, %lld pruned\n", (long long)r->bytes_read, (long long)r->bytes_total,
+               (long long)(r->bytes_total - r->bytes_read));
     if (r->predicate.len) buf_printf(out, "  predicate: %.*s\n", STR_ARG(r->predicate));
 }
 

@@ -27,10 +27,27 @@ static bool mentions(const char *message, const char *what) { return strcasestr(
 
 /* "TProtocolException: Invalid data", "Corrupt snappy data", "No magic bytes found", "too small to be a Parquet file", … */
 static bool is_damaged_file(const char *message) {
-    static const char *const signs[] = {"TProtocolException", "No magic bytes",  "too small to be a Parquet", "Corrupt",          "Footer length",  "Invalid data",
-                                        "decompress",         "Unexpected end",  "Failed to read Parquet",    "TTransportException", "out of buffer", "Parquet file",
-                                        "malformed",          "Invalid page",    "Page size",                 "read but not enough", "beyond",        "Could not read all bytes",
-                                        "could not read enough bytes", "outside file"};
+    static const char *const signs[] = {"TProtocolException",
+                                        "No magic bytes",
+                                        "too small to be a Parquet",
+                                        "Corrupt",
+                                        "Footer length",
+                                        "Invalid data",
+                                        "decompress",
+                                        "Unexpected end",
+                                        "Failed to read Parquet",
+                                        "TTransportException",
+                                        "out of buffer",
+                                        "Parquet file",
+                                        "malformed",
+                                        "Invalid page",
+                                        "Page size",
+                                        "read but not enough",
+                                        "beyond",
+                                        "Could not read all bytes",
+                                        "could not read enough bytes",
+                                        "outside file",
+                                        "know what type"};
     for (size_t i = 0; i < ARRAY_LEN(signs); i++)
         if (mentions(message, signs[i])) return true;
     return false;
@@ -67,9 +84,13 @@ silt_status engine_failure(silt_error *err, const char *message, duckdb_error_ty
         case DUCKDB_ERROR_IO: return io_failure(err, message);
         default: break;
     }
-    if (mentions(message, "Max expression depth limit")) return err_UNSUPPORTED_FEATURE(err, "expressions of more than about 1000 levels, a chain of operators included");
-    str path;
-    if (is_damaged_file(message) && quoted_path(message, &path)) {
+    if (strstr(message, "[/]")) return engine_error_from_text(err, message); /* what an expression raised may quote any text, paths too */
+    if (mentions(message, "Max expression depth limit"))
+        return err_UNSUPPORTED_FEATURE(err, "expressions of more than about 1000 levels, a chain of operators included");
+    if (mentions(message, "quoted new lines")) return err_INVALID_PARAMETER_VALUE(err, STR("multiLine"), STR("false"), "true, since a quoted field of the CSV file goes over several lines");
+    str path = STR("of the query"); /* the footer reader's own errors name none: DuckDB passes them on as "Invalid Error" */
+    bool from_reader = (str_starts_with(str_of(message), STR("Invalid Error:")) && !strstr(message, "[/]")) || mentions(message, "in Parquet file");
+    if ((is_damaged_file(message) && quoted_path(message, &path)) || from_reader) {
         silt_status status = err_FAILED_READ_FILE(err, path, "it is damaged or not a Parquet file");
         error_detail(err, "%s", message);
         return status;

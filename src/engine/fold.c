@@ -44,7 +44,10 @@ static silt_status vector_value(duckdb_vector vector, const data_type *type, are
         case TYPE_FLOAT: out->as.f64 = (double)*(const float *)data; return SILT_OK;
         case TYPE_DOUBLE: out->as.f64 = *(const double *)data; return SILT_OK;
         case TYPE_DECIMAL:
-            out->as.decimal = integer_at(vector, type->precision <= 4 ? DUCKDB_TYPE_SMALLINT : type->precision <= 9 ? DUCKDB_TYPE_INTEGER : type->precision <= 18 ? DUCKDB_TYPE_BIGINT : DUCKDB_TYPE_HUGEINT);
+            out->as.decimal = integer_at(vector, type->precision <= 4    ? DUCKDB_TYPE_SMALLINT
+                                                 : type->precision <= 9  ? DUCKDB_TYPE_INTEGER
+                                                 : type->precision <= 18 ? DUCKDB_TYPE_BIGINT
+                                                                         : DUCKDB_TYPE_HUGEINT);
             return SILT_OK;
         case TYPE_STRING:
         case TYPE_BINARY: return text_value(vector, a, out, err);
@@ -58,7 +61,9 @@ static silt_status vector_value(duckdb_vector vector, const data_type *type, are
 static bool type_is_expected(duckdb_vector vector, const data_type *type) {
     duckdb_logical_type found = duckdb_vector_get_column_type(vector), wanted = engine_logical_type(type, false);
     bool same = wanted && duckdb_get_type_id(found) == duckdb_get_type_id(wanted);
-    if (same && type->id == TYPE_DECIMAL) same = duckdb_decimal_scale(found) == type->scale && duckdb_decimal_internal_type(found) == duckdb_decimal_internal_type(wanted);
+    if (same && type->id == TYPE_DECIMAL)
+        same = duckdb_decimal_scale(found) == type->scale &&
+               duckdb_decimal_internal_type(found) == duckdb_decimal_internal_type(wanted);
     duckdb_destroy_logical_type(&found);
     if (wanted) duckdb_destroy_logical_type(&wanted);
     return same;
@@ -71,9 +76,12 @@ static silt_status evaluate(engine *e, const char *sql, const data_type *type, a
     silt_status status = engine_query(c, sql, &result, err);
     if (status == SILT_OK) {
         duckdb_data_chunk chunk = duckdb_fetch_chunk(result);
-        if (!chunk || duckdb_data_chunk_get_size(chunk) != 1) status = err_INTERNAL_ERROR(err, "a constant gave no value");
-        else if (!type_is_expected(duckdb_data_chunk_get_vector(chunk, 0), type)) status = err_INTERNAL_ERROR(err, "a constant has another type than was bound");
-        else status = vector_value(duckdb_data_chunk_get_vector(chunk, 0), type, a, out, err);
+        if (!chunk || duckdb_data_chunk_get_size(chunk) != 1)
+            status = err_INTERNAL_ERROR(err, "a constant gave no value");
+        else if (!type_is_expected(duckdb_data_chunk_get_vector(chunk, 0), type))
+            status = err_INTERNAL_ERROR(err, "a constant has another type than was bound");
+        else
+            status = vector_value(duckdb_data_chunk_get_vector(chunk, 0), type, a, out, err);
         if (chunk) duckdb_destroy_data_chunk(&chunk);
         duckdb_destroy_result(&result);
     }

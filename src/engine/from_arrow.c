@@ -26,8 +26,8 @@ static inline bool is_valid(const struct ArrowArray *a, int64_t row) {
     return !bits || bit_is_set(bits, a->offset + row);
 }
 
-static silt_status fill(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out, size_t base,
-                        silt_error *err);
+static silt_status fill(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                        const data_type *type, duckdb_vector out, size_t base, silt_error *err);
 
 static void fill_validity(const struct ArrowArray *array, const row_set *rows, duckdb_vector out, size_t base) {
     if (!rows->index && (array->null_count == 0 || array->n_buffers == 0 || !array->buffers[0])) return;
@@ -54,7 +54,8 @@ static __int128 read_integer(char format, const void *data, int64_t i) {
 
 static void store_integer(void *data, size_t i, size_t width, __int128 v) { memcpy((char *)data + i * width, &v, width); }
 
-static void fill_integers(char format, const struct ArrowArray *array, const row_set *rows, size_t width, duckdb_vector out, size_t base) {
+static void fill_integers(char format, const struct ArrowArray *array, const row_set *rows, size_t width, duckdb_vector out,
+                          size_t base) {
     void *to = duckdb_vector_get_data(out);
     for (size_t i = 0; i < rows->n; i++) {
         int64_t row = row_at(rows, i);
@@ -99,8 +100,8 @@ static void fill_halves(const struct ArrowArray *array, const row_set *rows, duc
     }
 }
 
-static silt_status fill_decimals(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                                 size_t base, silt_error *err) {
+static silt_status fill_decimals(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                                 const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     size_t to_width = type->precision <= 4 ? 2 : type->precision <= 9 ? 4 : type->precision <= 18 ? 8 : 16;
     int bits = 128;
     const char *comma = strchr(schema->format, ',');
@@ -117,7 +118,8 @@ static silt_status fill_decimals(const struct ArrowSchema *schema, const struct 
             if (from_width == 32) { /* 256 bits: the upper half must be the sign */
                 __int128 upper;
                 memcpy(&upper, from + 16, 16);
-                if (upper != (v < 0 ? -1 : 0)) return err_ARITHMETIC_OVERFLOW(err, STR("A decimal of the Arrow stream has more than 38 digits"));
+                if (upper != (v < 0 ? -1 : 0))
+                    return err_ARITHMETIC_OVERFLOW(err, STR("A decimal of the Arrow stream has more than 38 digits"));
             }
         }
         store_integer(to, base + i, to_width, v);
@@ -129,7 +131,8 @@ static silt_status fill_decimals(const struct ArrowSchema *schema, const struct 
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-static silt_status fill_timestamps(char unit, const struct ArrowArray *array, const row_set *rows, duckdb_vector out, size_t base, silt_error *err) {
+static silt_status fill_timestamps(char unit, const struct ArrowArray *array, const row_set *rows, duckdb_vector out, size_t base,
+                                   silt_error *err) {
     if (unit == 'u') {
         fill_same_width(array, rows, 8, out, base);
         return SILT_OK;
@@ -141,8 +144,10 @@ static silt_status fill_timestamps(char unit, const struct ArrowArray *array, co
         to[base + i] = 0;
         if (!is_valid(array, row)) continue;
         int64_t v = ((const int64_t *)array->buffers[1])[array->offset + row];
-        if (!factor) to[base + i] = floor_div(v, 1000);
-        else if (__builtin_mul_overflow(v, factor, &to[base + i])) return err_ARITHMETIC_OVERFLOW(err, STR("A timestamp of the Arrow stream is out of range"));
+        if (!factor)
+            to[base + i] = floor_div(v, 1000);
+        else if (__builtin_mul_overflow(v, factor, &to[base + i]))
+            return err_ARITHMETIC_OVERFLOW(err, STR("A timestamp of the Arrow stream is out of range"));
     }
     return SILT_OK;
 }
@@ -160,8 +165,13 @@ static void fill_dates(const struct ArrowArray *array, const row_set *rows, bool
 }
 
 static duckdb_interval interval_at(const char *format, const void *data, int64_t at) {
-    struct { int32_t months, days; int64_t ns; } calendar;
-    struct { int32_t days, ms; } day_time;
+    struct {
+        int32_t months, days;
+        int64_t ns;
+    } calendar;
+    struct {
+        int32_t days, ms;
+    } day_time;
     if (format[1] == 'D') { /* a duration in s, ms, us or ns */
         int64_t v = ((const int64_t *)data)[at];
         int64_t us = format[2] == 's' ? v * 1000000 : format[2] == 'm' ? v * 1000 : format[2] == 'n' ? floor_div(v, 1000) : v;
@@ -178,7 +188,8 @@ static duckdb_interval interval_at(const char *format, const void *data, int64_t
     }
 }
 
-static void fill_intervals(const char *format, const struct ArrowArray *array, const row_set *rows, duckdb_vector out, size_t base) {
+static void fill_intervals(const char *format, const struct ArrowArray *array, const row_set *rows, duckdb_vector out,
+                           size_t base) {
     duckdb_interval *to = duckdb_vector_get_data(out);
     for (size_t i = 0; i < rows->n; i++) {
         int64_t row = row_at(rows, i);
@@ -220,8 +231,8 @@ static str bytes_at(const char *format, const struct ArrowArray *array, int64_t 
     }
 }
 
-static silt_status fill_strings(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                                size_t base, silt_error *err) {
+static silt_status fill_strings(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                                const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     bool check = type->id != TYPE_BINARY;
     for (size_t i = 0; i < rows->n; i++) {
         int64_t row = row_at(rows, i);
@@ -239,8 +250,8 @@ static silt_status fill_strings(const struct ArrowSchema *schema, const struct A
 
 /* ---- nested ---- */
 
-static silt_status fill_struct(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                               size_t base, silt_error *err) {
+static silt_status fill_struct(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                               const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     int64_t *index = NULL;
     row_set child = {.first = rows->first + array->offset, .n = rows->n};
     if (rows->index && array->offset) {
@@ -253,12 +264,15 @@ static silt_status fill_struct(const struct ArrowSchema *schema, const struct Ar
     }
     silt_status status = SILT_OK;
     for (size_t i = 0; status == SILT_OK && i < type->n_fields; i++)
-        status = fill(schema->children[i], array->children[i], &child, type->fields[i].type, duckdb_struct_vector_get_child(out, i), base, err);
+        status = fill(schema->children[i], array->children[i], &child, type->fields[i].type,
+                      duckdb_struct_vector_get_child(out, i), base, err);
     free(index);
     return status;
 }
 
-typedef struct list_span { int64_t from, length; } list_span;
+typedef struct list_span {
+    int64_t from, length;
+} list_span;
 
 /* "+l" and "+L" have offsets, "+vl" and "+vL" offsets and sizes, "+w:n" a width. */
 static list_span span_at(const char *format, const struct ArrowArray *array, int64_t row) {
@@ -277,8 +291,8 @@ static list_span span_at(const char *format, const struct ArrowArray *array, int
 }
 
 /* Writes the entries and the index of the element rows (malloc'd). */
-static bool plan_list(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, duckdb_vector out, size_t base, int64_t **out_index,
-                      size_t *out_n) {
+static bool plan_list(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, duckdb_vector out,
+                      size_t base, int64_t **out_index, size_t *out_n) {
     size_t start = duckdb_list_vector_get_size(out), total = 0;
     duckdb_list_entry *entries = duckdb_vector_get_data(out);
     size_t capacity = 0;
@@ -306,18 +320,21 @@ static bool plan_list(const struct ArrowSchema *schema, const struct ArrowArray 
     return true;
 }
 
-static silt_status fill_list(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                             size_t base, silt_error *err) {
+static silt_status fill_list(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                             const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     int64_t *index = NULL;
     size_t n = 0;
     size_t start = duckdb_list_vector_get_size(out);
     if (!plan_list(schema, array, rows, out, base, &index, &n)) return error_no_memory(err);
     silt_status status = SILT_OK;
-    if (duckdb_list_vector_reserve(out, start + n) != DuckDBSuccess || duckdb_list_vector_set_size(out, start + n) != DuckDBSuccess) status = error_no_memory(err);
+    if (duckdb_list_vector_reserve(out, start + n) != DuckDBSuccess ||
+        duckdb_list_vector_set_size(out, start + n) != DuckDBSuccess)
+        status = error_no_memory(err);
     row_set child_rows = {.index = index, .n = n};
     duckdb_vector child = duckdb_list_vector_get_child(out);
     if (status == SILT_OK && n) {
-        if (type->id == TYPE_ARRAY) status = fill(schema->children[0], array->children[0], &child_rows, type->element, child, start, err);
+        if (type->id == TYPE_ARRAY)
+            status = fill(schema->children[0], array->children[0], &child_rows, type->element, child, start, err);
         else {
             const field entry[2] = {field_make(STR("key"), type->key, false), field_make(STR("value"), type->element, true)};
             const data_type entries = {.id = TYPE_STRUCT, .fields = entry, .n_fields = 2};
@@ -328,8 +345,8 @@ static silt_status fill_list(const struct ArrowSchema *schema, const struct Arro
     return status;
 }
 
-static silt_status fill_dictionary(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                                   size_t base, silt_error *err) {
+static silt_status fill_dictionary(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                                   const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     int64_t *index = malloc((rows->n ? rows->n : 1) * sizeof *index);
     if (!index) return error_no_memory(err);
     for (size_t i = 0; i < rows->n; i++) {
@@ -344,8 +361,8 @@ static silt_status fill_dictionary(const struct ArrowSchema *schema, const struc
 }
 
 /* Run ends are ascending: the run of a logical row is the first whose end lies behind it. */
-static silt_status fill_run_ends(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                                 size_t base, silt_error *err) {
+static silt_status fill_run_ends(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                                 const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     int64_t *index = malloc((rows->n ? rows->n : 1) * sizeof *index);
     if (!index) return error_no_memory(err);
     const struct ArrowArray *ends = array->children[0];
@@ -354,8 +371,10 @@ static silt_status fill_run_ends(const struct ArrowSchema *schema, const struct 
         int64_t row = row_at(rows, i), low = 0, high = ends->length;
         while (row >= 0 && low < high) {
             int64_t middle = low + (high - low) / 2;
-            if ((int64_t)read_integer(format, ends->buffers[1], ends->offset + middle) <= array->offset + row) low = middle + 1;
-            else high = middle;
+            if ((int64_t)read_integer(format, ends->buffers[1], ends->offset + middle) <= array->offset + row)
+                low = middle + 1;
+            else
+                high = middle;
         }
         index[i] = row < 0 || low >= array->children[1]->length ? -1 : low;
     }
@@ -367,24 +386,30 @@ static silt_status fill_run_ends(const struct ArrowSchema *schema, const struct 
 
 /* ---- one column ---- */
 
-static silt_status fill_leaf(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out,
-                             size_t base, silt_error *err) {
+static silt_status fill_leaf(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                             const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     const char *format = schema->format;
     switch (type->id) {
         case TYPE_BOOLEAN: fill_booleans(array, rows, out, base); return SILT_OK;
         case TYPE_BYTE: fill_integers(format[0], array, rows, 1, out, base); return SILT_OK;
         case TYPE_SHORT: fill_integers(format[0], array, rows, 2, out, base); return SILT_OK;
         case TYPE_INT:
-            if (format[0] == 'i') fill_same_width(array, rows, 4, out, base);
-            else fill_integers(format[0], array, rows, 4, out, base);
+            if (format[0] == 'i')
+                fill_same_width(array, rows, 4, out, base);
+            else
+                fill_integers(format[0], array, rows, 4, out, base);
             return SILT_OK;
         case TYPE_LONG:
-            if (format[0] == 'l') fill_same_width(array, rows, 8, out, base);
-            else fill_integers(format[0], array, rows, 8, out, base);
+            if (format[0] == 'l')
+                fill_same_width(array, rows, 8, out, base);
+            else
+                fill_integers(format[0], array, rows, 8, out, base);
             return SILT_OK;
         case TYPE_FLOAT:
-            if (format[0] == 'e') fill_halves(array, rows, out, base);
-            else fill_same_width(array, rows, 4, out, base);
+            if (format[0] == 'e')
+                fill_halves(array, rows, out, base);
+            else
+                fill_same_width(array, rows, 4, out, base);
             return SILT_OK;
         case TYPE_DOUBLE: fill_same_width(array, rows, 8, out, base); return SILT_OK;
         case TYPE_DECIMAL:
@@ -409,8 +434,8 @@ static void fill_nulls(size_t n, duckdb_vector out, size_t base) {
     for (size_t i = base; i < base + n; i++) validity[i >> 6] &= ~((uint64_t)1 << (i & 63));
 }
 
-static silt_status fill(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows, const data_type *type, duckdb_vector out, size_t base,
-                        silt_error *err) {
+static silt_status fill(const struct ArrowSchema *schema, const struct ArrowArray *array, const row_set *rows,
+                        const data_type *type, duckdb_vector out, size_t base, silt_error *err) {
     if (schema->dictionary) return fill_dictionary(schema, array, rows, type, out, base, err);
     if (strcmp(schema->format, "+r") == 0) return fill_run_ends(schema, array, rows, type, out, base, err);
     if (type->id == TYPE_VOID) {
@@ -426,13 +451,14 @@ static silt_status fill(const struct ArrowSchema *schema, const struct ArrowArra
     }
 }
 
-silt_status engine_chunk_from_arrow(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t from, int64_t n, const data_type *struct_type,
-                                    duckdb_data_chunk out, silt_error *err) {
+silt_status engine_chunk_from_arrow(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t from, int64_t n,
+                                    const data_type *struct_type, duckdb_data_chunk out, silt_error *err) {
     if (schema->n_children < (int64_t)struct_type->n_fields || array->n_children < (int64_t)struct_type->n_fields)
         return err_INTERNAL_ERROR(err, "an Arrow array has fewer columns than its schema");
     row_set rows = {.first = array->offset + from, .n = (size_t)n};
     for (size_t i = 0; i < struct_type->n_fields; i++)
-        TRY(fill(schema->children[i], array->children[i], &rows, struct_type->fields[i].type, duckdb_data_chunk_get_vector(out, i), 0, err));
+        TRY(fill(schema->children[i], array->children[i], &rows, struct_type->fields[i].type,
+                 duckdb_data_chunk_get_vector(out, i), 0, err));
     duckdb_data_chunk_set_size(out, (idx_t)n);
     return SILT_OK;
 }

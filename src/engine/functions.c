@@ -7,7 +7,7 @@
 #include "engine/functions_call.h"
 #include "engine/functions_nested.h"
 
-static const call_group *const groups[] = {&calls_core, &calls_decimals, &calls_cast, &calls_text, &calls_math, &calls_string, &calls_datetime, &calls_format, &calls_json, &calls_hash, &calls_digest};
+static const call_group *const groups[] = {&calls_core, &calls_decimals, &calls_cast, &calls_text, &calls_math, &calls_string, &calls_datetime, &calls_format, &calls_number_format, &calls_json, &calls_hash, &calls_digest};
 
 /* ---- results ---- */
 

@@ -52,7 +52,7 @@ typedef struct call_def {
 
 typedef struct call_group { const call_def *defs; size_t count; } call_group;
 extern const call_def calls_decimal[4]; /**< HUGEINT, BOOLEAN → decimals stored in 2, 4, 8 and 16 bytes */
-extern const call_group calls_decimals, calls_core, calls_cast, calls_text, calls_math, calls_string, calls_datetime, calls_format, calls_json, calls_hash, calls_digest;
+extern const call_group calls_decimals, calls_core, calls_cast, calls_text, calls_math, calls_string, calls_datetime, calls_format, calls_number_format, calls_json, calls_hash, calls_digest;
 
 static inline bool call_is_null(const call *c, idx_t arg, idx_t row) { return c->valid[arg] && !((c->valid[arg][row / 64] >> (row % 64)) & 1); }
 static inline int64_t call_i64(const call *c, idx_t arg, idx_t row) { return ((const int64_t *)c->data[arg])[row]; }

@@ -266,6 +266,43 @@ static void parse_ntz(call *c, idx_t row) {
     else invalid(c, row, call_bool(c, 1, row), text, "TIMESTAMP_NTZ");
 }
 
+/* Where a region's name ("Europe/Paris", "PST") stands behind a timestamp that is well formed without it; SIZE_MAX: none. */
+static size_t region_at(str s) {
+    int64_t us;
+    bool has_zone;
+    size_t i = 0;
+    if (time_parse_timestamp(s, &us, &has_zone)) return SIZE_MAX;
+    while (i < s.len && !(isalpha((unsigned char)s.ptr[i]) && !(s.ptr[i] == 'T' && i + 1 < s.len && isdigit((unsigned char)s.ptr[i + 1])))) i++;
+    if (i < 8 || s.len - i < 3 || !time_parse_timestamp(str_trim(str_slice(s, 0, i)), &us, &has_zone) || has_zone) return SIZE_MAX;
+    return i;
+}
+
+/* Java's short names for regions; others are taken as they are. */
+static str region_name(str s) {
+    static const char *const names[][2] = {{"PST", "America/Los_Angeles"}, {"CST", "America/Chicago"}, {"IST", "Asia/Kolkata"}, {"JST", "Asia/Tokyo"}, {"AET", "Australia/Sydney"},
+                                           {"ECT", "Europe/Paris"}, {"CTT", "Asia/Shanghai"}, {"BST", "Asia/Dhaka"}, {"AST", "America/Anchorage"}, {"ACT", "Australia/Darwin"},
+                                           {"ART", "Africa/Cairo"}, {"BET", "America/Sao_Paulo"}, {"CAT", "Africa/Harare"}, {"CNT", "America/St_Johns"}, {"EAT", "Africa/Addis_Ababa"},
+                                           {"IET", "America/Indiana/Indianapolis"}, {"MIT", "Pacific/Apia"}, {"NET", "Asia/Yerevan"}, {"NST", "Pacific/Auckland"},
+                                           {"PLT", "Asia/Karachi"}, {"PNT", "America/Phoenix"}, {"PRT", "America/Puerto_Rico"}, {"SST", "Pacific/Guadalcanal"}, {"VST", "Asia/Ho_Chi_Minh"},
+                                           {"EST", "Etc/GMT+5"}, {"MST", "Etc/GMT+7"}, {"HST", "Etc/GMT+10"}};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_eqz(s, names[i][0])) return str_of(names[i][1]);
+    return s;
+}
+
+static void text_region(call *c, idx_t row) {
+    str s = trim_all(call_str(c, 0, row));
+    size_t at = region_at(s);
+    if (at == SIZE_MAX) ret_null(c, row);
+    else ret_str(c, row, region_name(str_slice(s, at, s.len)));
+}
+
+static void text_without_region(call *c, idx_t row) {
+    str s = trim_all(call_str(c, 0, row));
+    size_t at = region_at(s);
+    ret_str(c, row, at == SIZE_MAX ? s : str_trim(str_slice(s, 0, at)));
+}
+
 static void has_zone_of(call *c, idx_t row) {
     int64_t us;
     bool has_zone;
@@ -366,6 +403,8 @@ static const call_def defs[] = {
     {"silt_parse_date", parse_date, "sb", 'D', CALL_RAISES},
     {"silt_parse_timestamp", parse_timestamp, "sbl", 'z', CALL_RAISES},
     {"silt_parse_ntz", parse_ntz, "sb", 't', CALL_RAISES},
+    {"silt_text_region", text_region, "s", 's', 0},
+    {"silt_text_without_region", text_without_region, "s", 's', 0},
     {"silt_has_zone", has_zone_of, "s", 'b', 0},
     {"silt_seconds_timestamp", seconds_timestamp, "*", 'z', CALL_RAISES},
     {"silt_parse_interval", parse_interval, "sbs", 'v', CALL_RAISES},

@@ -66,6 +66,8 @@ static int64_t interval_us_of(duckdb_interval v) { return (int64_t)v.days * DAY_
 
 static void interval_us(call *c, idx_t row) { ret_interval(c, row, (duckdb_interval){0, 0, interval_us_of(call_interval(c, 0, row))}); }
 
+static void interval_rest(call *c, idx_t row) { ret_interval(c, row, (duckdb_interval){0, 0, interval_us_of(call_interval(c, 0, row)) % DAY_US}); }
+
 static void overflow(call *c) { call_raise(c, "INTERVAL_ARITHMETIC_OVERFLOW.WITHOUT_SUGGESTION", "22015", "Integer overflow while operating with intervals."); }
 
 static void scaled_interval(call *c, idx_t row, double by) {
@@ -123,6 +125,7 @@ static const call_def defs[] = {
     {"silt_remainder", remainder_of, "ll", 'l', CALL_RAISES},
     {"silt_floor_div", floor_div, "ll", 'l', 0},
     {"silt_interval_us", interval_us, "v", 'v', 0},
+    {"silt_interval_rest", interval_rest, "v", 'v', 0},
     {"silt_interval_multiply", interval_multiply, "vd", 'v', CALL_RAISES},
     {"silt_interval_divide", interval_divide, "vd", 'v', CALL_RAISES},
     {"silt_interval_part", interval_part, "vs", 'l', 0},

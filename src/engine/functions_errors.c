@@ -46,6 +46,7 @@ static const sign signs[] = {
     {"Date out of range", NULL, "DATETIME_OVERFLOW", "22008", "Datetime operation overflow."},
     {"date out of range", NULL, "DATETIME_OVERFLOW", "22008", "Datetime operation overflow."},
     {"timestamp out of range", NULL, "DATETIME_OVERFLOW", "22008", "Datetime operation overflow."},
+    {"TimeZone", NULL, "CAST_INVALID_INPUT", "22018", "The value cannot be cast to \"TIMESTAMP\" because its time zone is not known."},
     {"Could not convert string", NULL, "CAST_INVALID_INPUT", "22018", "The value cannot be cast because it is malformed."},
     {"Out of Range Error", NULL, "ARITHMETIC_OVERFLOW", "22003", "The result is out of range."},
 };

@@ -92,12 +92,13 @@ silt_status engine_type_from_duck(duckdb_logical_type type, arena *a, const data
 
 /* ---- to_arrow.c ---- */
 /** Chunk → one struct array of the wanted type, by position. The chunk's DuckDB types must be those of engine_logical_type (decimal and integer widths may differ). */
-silt_status engine_chunk_to_arrow(duckdb_data_chunk chunk, const data_type *struct_type, struct ArrowArray *out, silt_error *err) MUST_CHECK;
+silt_status engine_chunk_to_arrow(duckdb_data_chunk chunk, const data_type *struct_type, struct ArrowArray *out,
+                                  silt_error *err) MUST_CHECK;
 
 /* ---- from_arrow.c ---- */
 /** Rows [from, from + n) of a struct array → chunk columns; `schema` is the stream's own. n ≤ duckdb_vector_size(). */
-silt_status engine_chunk_from_arrow(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t from, int64_t n, const data_type *struct_type,
-                                    duckdb_data_chunk out, silt_error *err) MUST_CHECK;
+silt_status engine_chunk_from_arrow(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t from, int64_t n,
+                                    const data_type *struct_type, duckdb_data_chunk out, silt_error *err) MUST_CHECK;
 
 /* ---- parquet.c ---- */
 void engine_parquet_init(engine *e);

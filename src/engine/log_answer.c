@@ -11,8 +11,9 @@
 typedef enum answer_kind { ANSWER_COUNT, ANSWER_MIN, ANSWER_MAX } answer_kind;
 
 static bool is_plain_aggregate_query(const query *q) {
-    return q->set == SET_NONE && q->n_ctes == 0 && !q->distinct && q->group == GROUP_NONE && !q->having && !q->qualify && !q->offset && !q->limit && q->n_order_by == 0 &&
-           !q->order_by_all && q->n_hidden_order == 0 && q->from && q->from->kind == REL_TABLE && q->from->source && !engine_source_is_own(q->from->source) &&
+    return q->set == SET_NONE && q->n_ctes == 0 && !q->distinct && q->group == GROUP_NONE && !q->having && !q->qualify &&
+           !q->offset && !q->limit && q->n_order_by == 0 && !q->order_by_all && q->n_hidden_order == 0 && q->from &&
+           q->from->kind == REL_TABLE && q->from->source && !engine_source_is_own(q->from->source) &&
            q->from->sample_percent < 0 && q->from->sample_rows < 0 && q->n_projections == q->n_columns && q->n_columns > 0;
 }
 
@@ -33,7 +34,8 @@ static bool classify(const expr *e, const relation *table, answer_kind *out_kind
     bool is_min = str_eq_ascii_fold(e->function_name, STR("min"));
     if ((!is_min && !str_eq_ascii_fold(e->function_name, STR("max"))) || e->n_args != 1) return false;
     const expr *arg = e->args[0];
-    if (arg->kind != EXPR_COLUMN || arg->source != table || arg->outer_levels || arg->column >= table->source->schema->n_fields) return false;
+    if (arg->kind != EXPR_COLUMN || arg->source != table || arg->outer_levels || arg->column >= table->source->schema->n_fields)
+        return false;
     *out_kind = is_min ? ANSWER_MIN : ANSWER_MAX;
     *out_column = arg->column;
     return true;
@@ -54,13 +56,16 @@ static bool has_exact_bounds(const data_type *type) {
 
 static void print_bound(buf *out, const value *v, const data_type *type) {
     buf_append_z(out, "CAST(");
-    if (v->is_null) buf_append_z(out, "NULL");
+    if (v->is_null)
+        buf_append_z(out, "NULL");
     else if (type->id == TYPE_DECIMAL) {
         buf_append_char(out, '\'');
         decimal_write(out, v->as.decimal, v->type->scale);
         buf_append_char(out, '\'');
-    } else if (type->id == TYPE_DATE) buf_printf(out, "DATE '1970-01-01' + (%lld)", (long long)v->as.i64);
-    else buf_printf(out, "%lld", (long long)v->as.i64);
+    } else if (type->id == TYPE_DATE)
+        buf_printf(out, "DATE '1970-01-01' + (%lld)", (long long)v->as.i64);
+    else
+        buf_printf(out, "%lld", (long long)v->as.i64);
     buf_append_z(out, " AS ");
     engine_write_type(out, type, false);
     buf_append_char(out, ')');
@@ -99,12 +104,14 @@ static bool is_partition_column(const table_source *t, uint32_t column) {
 }
 
 static bool is_simple_type(const data_type *type) {
-    return type->id == TYPE_BOOLEAN || type->id == TYPE_STRING || type->id == TYPE_DATE || type->id == TYPE_DECIMAL || type_is_integral(type);
+    return type->id == TYPE_BOOLEAN || type->id == TYPE_STRING || type->id == TYPE_DATE || type->id == TYPE_DECIMAL ||
+           type_is_integral(type);
 }
 
 static bool is_simple_operand(const expr *e, const relation *rel) {
     if (e->kind == EXPR_LITERAL) return true;
-    return e->kind == EXPR_COLUMN && e->source == rel && !e->outer_levels && is_simple_type(e->type) && is_partition_column(rel->source, e->column);
+    return e->kind == EXPR_COLUMN && e->source == rel && !e->outer_levels && is_simple_type(e->type) &&
+           is_partition_column(rel->source, e->column);
 }
 
 static bool is_one_of(str name, const char *const *names, size_t n) {
@@ -141,8 +148,10 @@ static bool may_have_file_in_common(const table_scan *a, const table_scan *b) {
     if (!is_ascending(a) || !is_ascending(b)) return true;
     for (size_t i = 0, k = 0; i < a->n_files && k < b->n_files;) {
         if (a->files[i].index == b->files[k].index) return true;
-        if (a->files[i].index < b->files[k].index) i++;
-        else k++;
+        if (a->files[i].index < b->files[k].index)
+            i++;
+        else
+            k++;
     }
     return false;
 }
@@ -193,8 +202,10 @@ silt_status log_answer(running_query *r, bool *out_answered, scan_report **out_r
         answer_kind kind;
         uint32_t column;
         if (!classify(unnamed(r->query->projections[i]), r->query->from, &kind, &column)) return SILT_OK;
-        if (kind == ANSWER_COUNT) wants_count = true;
-        else wants_bounds = true;
+        if (kind == ANSWER_COUNT)
+            wants_count = true;
+        else
+            wants_bounds = true;
     }
     if (wants_bounds && r->query->where) return SILT_OK;
     bool known = true;

@@ -19,7 +19,6 @@
 #include "engine/sources.h"
 #include "engine/write_feed.h"
 
-
 /* ---- numbered objects ---- */
 
 bool engine_register(engine *e, engine_registry *r, void *object, uint64_t *out_id) {
@@ -101,14 +100,17 @@ static silt_status choose_temp_directory(engine *e, str asked, silt_error *err) 
 /* ---- settings ---- */
 
 static silt_status configure(engine *e, duckdb_config config, const engine_options *options, silt_error *err) {
-    const struct { const char *name, *value; } fixed[] = {
+    const struct {
+        const char *name, *value;
+    } fixed[] = {
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
         {"default_null_order", "nulls_first_on_asc_last_on_desc"},
         {"temp_directory", e->temp_directory},
     };
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-        if (duckdb_set_config(config, fixed[i].name, fixed[i].value) != DuckDBSuccess) return err_INTERNAL_ERROR(err, fixed[i].name);
+        if (duckdb_set_config(config, fixed[i].name, fixed[i].value) != DuckDBSuccess)
+            return err_INTERNAL_ERROR(err, fixed[i].name);
     if (e->threads > 0) {
         char text[16];
         snprintf(text, sizeof text, "%d", e->threads);
@@ -164,7 +166,8 @@ static silt_status register_everything(engine *e, silt_error *err) {
     duckdb_connection connection;
     if (duckdb_connect(e->database, &connection) != DuckDBSuccess) return error_no_memory(err);
     silt_status status = SILT_OK;
-    if (duckdb_query(connection, "SET GLOBAL TimeZone = 'UTC'", NULL) != DuckDBSuccess) status = err_INTERNAL_ERROR(err, "the engine's time zone cannot be set");
+    if (duckdb_query(connection, "SET GLOBAL TimeZone = 'UTC'", NULL) != DuckDBSuccess)
+        status = err_INTERNAL_ERROR(err, "the engine's time zone cannot be set");
     if (!register_variant_option(connection)) status = err_INTERNAL_ERROR(err, "the engine's variant option");
     if (status == SILT_OK) status = engine_register_functions(connection, err);
     if (status == SILT_OK) status = engine_register_scan_functions(e, connection, err);
@@ -234,7 +237,8 @@ static silt_status check_zone(engine *e, str zone, silt_error *err) {
     buf_dispose(&sql);
     engine_disconnect(c);
     if (status == SILT_OK || status == SILT_CANCELLED || status == SILT_NO_MEMORY) return status;
-    return err_INVALID_PARAMETER_VALUE(err, STR("spark.sql.session.timeZone"), zone, "a zone such as UTC, +02:00 or Europe/Paris");
+    return err_INVALID_PARAMETER_VALUE(err, STR("spark.sql.session.timeZone"), zone,
+                                       "a zone such as UTC, +02:00 or Europe/Paris");
 }
 
 silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) {

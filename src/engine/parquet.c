@@ -196,7 +196,8 @@ static const data_type *fix_type(arena *a, const data_type *type, const footer_n
             return element ? type_array(a, element, type->contains_null) : NULL;
         }
         case TYPE_MAP: {
-            const data_type *key = fix_type(a, type->key, footer_map_part(node, 0)), *item = fix_type(a, type->element, footer_map_part(node, 1));
+            const data_type *key = fix_type(a, type->key, footer_map_part(node, 0)),
+                            *item = fix_type(a, type->element, footer_map_part(node, 1));
             return key && item ? type_map(a, key, item, type->contains_null) : NULL;
         }
         default: return type;
@@ -259,7 +260,8 @@ static silt_status parquet_read_schema(parquet_service *s, str local_path, arena
 /* ---- rows ---- */
 
 /* SELECT the columns of the rows in which all of `leaves` are null. */
-static silt_status print_read(engine *e, str local_path, const data_type *columns, const str *leaves, size_t n_leaves, buf *sql, silt_error *err) {
+static silt_status print_read(engine *e, str local_path, const data_type *columns, const str *leaves, size_t n_leaves, buf *sql,
+                              silt_error *err) {
     arena *a = arena_new();
     const data_type *file;
     if (!a) return error_no_memory(err);
@@ -276,8 +278,8 @@ static silt_status print_read(engine *e, str local_path, const data_type *column
     return status;
 }
 
-static silt_status parquet_read_where_null(parquet_service *s, str local_path, const data_type *columns, const str *leaves, size_t n_leaves, struct ArrowArrayStream *out,
-                                           silt_error *err) {
+static silt_status parquet_read_where_null(parquet_service *s, str local_path, const data_type *columns, const str *leaves,
+                                           size_t n_leaves, struct ArrowArrayStream *out, silt_error *err) {
     parquet_reader *r = calloc(1, sizeof *r);
     if (!r) return error_no_memory(err);
     buf sql;
@@ -302,13 +304,15 @@ out:
     return status;
 }
 
-static silt_status parquet_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out, silt_error *err) {
+static silt_status parquet_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out,
+                                silt_error *err) {
     return parquet_read_where_null(s, local_path, columns, NULL, 0, out, err);
 }
 
 /* ---- writing ---- */
 
-static silt_status parquet_write(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *rows, silt_error *err) {
+static silt_status parquet_write(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *rows,
+                                 silt_error *err) {
     engine *e = s->ctx;
     engine_connection *c = NULL;
     arrow_input *input = NULL;
@@ -340,6 +344,9 @@ out:
 }
 
 void engine_parquet_init(engine *e) {
-    e->parquet = (parquet_service){.ctx = e, .read = parquet_read, .read_schema = parquet_read_schema, .write = parquet_write,
+    e->parquet = (parquet_service){.ctx = e,
+                                   .read = parquet_read,
+                                   .read_schema = parquet_read_schema,
+                                   .write = parquet_write,
                                    .read_where_null = parquet_read_where_null};
 }

@@ -70,15 +70,20 @@ static void write_struct_as_text(buf *out, str value_text, const data_type *type
 static void write_as_text(buf *out, str value_text, const data_type *type, int depth) {
     char element[24], part[40];
     snprintf(element, sizeof element, "silt_v%d", depth);
-    if (!holds_variant(type)) buf_append(out, value_text);
-    else if (type->id == TYPE_VARIANT) buf_printf(out, "CASE WHEN %.*s IS NOT NULL THEN CAST(CAST(%.*s AS JSON) AS VARCHAR) END", STR_ARG(value_text), STR_ARG(value_text));
-    else if (type->id == TYPE_STRUCT) write_struct_as_text(out, value_text, type, depth);
+    if (!holds_variant(type))
+        buf_append(out, value_text);
+    else if (type->id == TYPE_VARIANT)
+        buf_printf(out, "CASE WHEN %.*s IS NOT NULL THEN CAST(CAST(%.*s AS JSON) AS VARCHAR) END", STR_ARG(value_text),
+                   STR_ARG(value_text));
+    else if (type->id == TYPE_STRUCT)
+        write_struct_as_text(out, value_text, type, depth);
     else if (type->id == TYPE_ARRAY) {
         buf_printf(out, "list_transform(%.*s, lambda %s: ", STR_ARG(value_text), element);
         write_as_text(out, str_of(element), type->element, depth + 1);
         buf_append_char(out, ')');
     } else {
-        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := %s.key, v := ", STR_ARG(value_text), element, element);
+        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := %s.key, v := ",
+                   STR_ARG(value_text), element, element);
         snprintf(part, sizeof part, "%s.value", element);
         write_as_text(out, str_of(part), type->element, depth + 1);
         buf_append_z(out, ")))");
@@ -98,8 +103,10 @@ static silt_status wrap_nested_variants(running_query *r, silt_error *err) {
         char name[24];
         snprintf(name, sizeof name, "c%zu", i);
         if (i) buf_append_z(&r->sql, ", ");
-        if (q->column_types[i]->id == TYPE_VARIANT) buf_append_z(&r->sql, name);
-        else write_as_text(&r->sql, str_of(name), q->column_types[i], 0);
+        if (q->column_types[i]->id == TYPE_VARIANT)
+            buf_append_z(&r->sql, name);
+        else
+            write_as_text(&r->sql, str_of(name), q->column_types[i], 0);
         buf_printf(&r->sql, " AS c%zu", i);
     }
     buf_append_z(&r->sql, " FROM (");
@@ -114,7 +121,9 @@ silt_status running_query_print(running_query *r, bool for_output, silt_error *e
     return buf_cstr(&r->sql) ? SILT_OK : error_no_memory(err);
 }
 
-typedef struct failure_walk { const silt_error *found; } failure_walk;
+typedef struct failure_walk {
+    const silt_error *found;
+} failure_walk;
 
 static bool look_at_source(void *ctx, relation *rel) {
     failure_walk *w = ctx;
@@ -149,7 +158,9 @@ silt_status running_query_stream(running_query *r, const char *sql, engine_strea
 
 /* ---- results ---- */
 
-static bool is_interval(const data_type *type) { return type->id == TYPE_INTERVAL_YM || type->id == TYPE_INTERVAL_DT || type->id == TYPE_INTERVAL; }
+static bool is_interval(const data_type *type) {
+    return type->id == TYPE_INTERVAL_YM || type->id == TYPE_INTERVAL_DT || type->id == TYPE_INTERVAL;
+}
 
 const data_type *running_query_type(const running_query *r, silt_error *err) {
     const query *q = r->query;
@@ -160,7 +171,8 @@ const data_type *running_query_type(const running_query *r, silt_error *err) {
         return NULL;
     }
     for (size_t i = 0; i < q->n_columns; i++) /* the printer gives intervals as Spark's text */
-        fields[i] = field_make(q->column_names[i], is_interval(q->column_types[i]) ? &type_string : q->column_types[i], q->column_nullable ? q->column_nullable[i] : true);
+        fields[i] = field_make(q->column_names[i], is_interval(q->column_types[i]) ? &type_string : q->column_types[i],
+                               q->column_nullable ? q->column_nullable[i] : true);
     return type;
 }
 

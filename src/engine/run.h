@@ -6,7 +6,7 @@
 
 typedef struct running_query {
     engine *engine;
-    query *query;       /* bound; borrowed */
+    query *query; /* bound; borrowed */
     const bind_env *env;
     arena *arena;
     scan_plan scans;

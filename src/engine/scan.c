@@ -32,7 +32,9 @@ static bool is_partition_column(const table_source *t, size_t column, size_t *ou
     return false;
 }
 
-static bool uses_metadata(const relation *rel) { return rel->column_used && rel->n_columns > rel->source->schema->n_fields && rel->column_used[rel->source->schema->n_fields]; }
+static bool uses_metadata(const relation *rel) {
+    return rel->column_used && rel->n_columns > rel->source->schema->n_fields && rel->column_used[rel->source->schema->n_fields];
+}
 
 static bool has_row_id_column(const table_source *t) { return t->has_row_ids && t->row_id_column.len; }
 static bool has_commit_version_column(const table_source *t) { return t->has_row_ids && t->row_commit_version_column.len; }
@@ -55,9 +57,11 @@ static silt_status collect_wanted(scan_node *node, arena *a, silt_error *err) {
     }
     if (!uses_metadata(rel)) return SILT_OK;
     if (has_row_id_column(node->source))
-        node->wanted[node->n_wanted++] = (wanted_column){.field = field_make(node->source->row_id_column, &type_long, true), .alias = STR("m0")};
+        node->wanted[node->n_wanted++] =
+            (wanted_column){.field = field_make(node->source->row_id_column, &type_long, true), .alias = STR("m0")};
     if (has_commit_version_column(node->source))
-        node->wanted[node->n_wanted++] = (wanted_column){.field = field_make(node->source->row_commit_version_column, &type_long, true), .alias = STR("m1")};
+        node->wanted[node->n_wanted++] =
+            (wanted_column){.field = field_make(node->source->row_commit_version_column, &type_long, true), .alias = STR("m1")};
     return SILT_OK;
 }
 
@@ -67,7 +71,8 @@ static silt_status find_local_paths(scan_node *node, arena *a, silt_error *err) 
     for (size_t i = 0; i < node->scan.n_files; i++) {
         const scan_file *file = &node->scan.files[i];
         silt_status status = store_local_read_path(file->store, file->path, a, &paths[i], err);
-        if (status == SILT_NOT_FOUND && str_eqz(node->source->format, "delta")) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, file->path);
+        if (status == SILT_NOT_FOUND && str_eqz(node->source->format, "delta"))
+            return err_DELTA_FILE_NOT_FOUND_DETAILED(err, file->path);
         TRY(status);
         node->has_deleted |= file->deleted != NULL;
     }
@@ -86,7 +91,8 @@ static silt_status plan_node(scan_plan *plan, const relation *rel, scan_node **o
     TRY(collect_wanted(node, a, err));
     TRY(scan_make_groups(node, plan->engine, a, err));
     for (size_t i = 0; i < node->n_groups; i++)
-        if (!engine_register(plan->engine, &plan->engine->scans, &node->groups[i], &node->groups[i].id)) return error_no_memory(err);
+        if (!engine_register(plan->engine, &plan->engine->scans, &node->groups[i], &node->groups[i].id))
+            return error_no_memory(err);
     *out = node;
     return SILT_OK;
 }
@@ -108,7 +114,9 @@ static bool same_shape(const data_type *read, const data_type *wanted) {
     if (read->element && !same_shape(read->element, wanted->element)) return false;
     if (read->key && !same_shape(read->key, wanted->key)) return false;
     for (size_t i = 0; i < wanted->n_fields; i++)
-        if (!str_eq(read->fields[i].name, wanted->fields[i].physical_name) || !same_shape(read->fields[i].type, wanted->fields[i].type)) return false;
+        if (!str_eq(read->fields[i].name, wanted->fields[i].physical_name) ||
+            !same_shape(read->fields[i].type, wanted->fields[i].type))
+            return false;
     return true;
 }
 
@@ -146,7 +154,8 @@ static void adapt(buf *out, str value_text, const data_type *read, const data_ty
         buf_append_char(out, ')');
     } else {
         char part[40];
-        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := ", STR_ARG(value_text), element);
+        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := ", STR_ARG(value_text),
+                   element);
         snprintf(part, sizeof part, "%s.key", element);
         adapt(out, str_of(part), read->key, wanted->key, depth + 1);
         buf_append_z(out, ", v := ");
@@ -176,22 +185,31 @@ static void print_data_column(buf *out, const scan_node *node, const scan_group 
         return;
     }
     const char *hide = NULL;
-    if (type->id == TYPE_FLOAT) hide = "silt_opaque_float(";
-    else if (type->id == TYPE_DOUBLE) hide = "silt_opaque_double(";
-    else if (has_float(type) || node->engine->no_pruning) hide = "CASE WHEN fi <> 18446744073709551615 THEN (";
+    if (type->id == TYPE_FLOAT)
+        hide = "silt_opaque_float(";
+    else if (type->id == TYPE_DOUBLE)
+        hide = "silt_opaque_double(";
+    else if (has_float(type) || node->engine->no_pruning)
+        hide = "CASE WHEN fi <> 18446744073709551615 THEN (";
     if (hide) buf_append_z(out, hide);
     adapt(out, wanted->alias, read->type, type, 0);
     if (hide) buf_append_z(out, hide[0] == 'C' ? ") END" : ")");
 }
 
 static void print_partition_column(buf *out, const scan_group *g, const data_type *type, size_t index) {
-    static const struct { type_id id; const char *name; bool cast; } kinds[] = {
-        {TYPE_BOOLEAN, "bool", false}, {TYPE_BYTE, "long", true}, {TYPE_SHORT, "long", true}, {TYPE_INT, "long", true}, {TYPE_LONG, "long", false},
-        {TYPE_FLOAT, "double", true}, {TYPE_DOUBLE, "double", false}, {TYPE_DECIMAL, "text", true}, {TYPE_STRING, "text", false}, {TYPE_BINARY, "blob", false},
-        {TYPE_DATE, "date", false}, {TYPE_TIMESTAMP, "timestamp", false}, {TYPE_TIMESTAMP_NTZ, "ntz", false}};
+    static const struct {
+        type_id id;
+        const char *name;
+        bool cast;
+    } kinds[] = {{TYPE_BOOLEAN, "bool", false},     {TYPE_BYTE, "long", true},    {TYPE_SHORT, "long", true},
+                 {TYPE_INT, "long", true},          {TYPE_LONG, "long", false},   {TYPE_FLOAT, "double", true},
+                 {TYPE_DOUBLE, "double", false},    {TYPE_DECIMAL, "text", true}, {TYPE_STRING, "text", false},
+                 {TYPE_BINARY, "blob", false},      {TYPE_DATE, "date", false},   {TYPE_TIMESTAMP, "timestamp", false},
+                 {TYPE_TIMESTAMP_NTZ, "ntz", false}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (kinds[i].id != type->id) continue;
-        buf_printf(out, "%ssilt_file_%s(%llu, %zu, fi)", kinds[i].cast ? "CAST(" : "", kinds[i].name, (unsigned long long)g->id, index);
+        buf_printf(out, "%ssilt_file_%s(%llu, %zu, fi)", kinds[i].cast ? "CAST(" : "", kinds[i].name, (unsigned long long)g->id,
+                   index);
         if (kinds[i].cast) {
             buf_append_z(out, " AS ");
             engine_write_type(out, type, false);
@@ -214,12 +232,18 @@ static bool group_reads(const scan_node *node, const scan_group *g, const char *
 }
 
 static void print_metadata_field(buf *out, const scan_node *node, const scan_group *g, str name) {
-    if (str_eqz(name, "file_path")) print_file_constant(out, g, "text", FILE_PATH);
-    else if (str_eqz(name, "file_name")) print_file_constant(out, g, "text", FILE_NAME);
-    else if (str_eqz(name, "file_size") || str_eqz(name, "file_block_length")) print_file_constant(out, g, "long", FILE_SIZE);
-    else if (str_eqz(name, "file_block_start")) buf_append_z(out, "0::BIGINT");
-    else if (str_eqz(name, "file_modification_time")) print_file_constant(out, g, "timestamp", FILE_MODIFIED);
-    else if (str_eqz(name, "row_index")) buf_append_z(out, "rn");
+    if (str_eqz(name, "file_path"))
+        print_file_constant(out, g, "text", FILE_PATH);
+    else if (str_eqz(name, "file_name"))
+        print_file_constant(out, g, "text", FILE_NAME);
+    else if (str_eqz(name, "file_size") || str_eqz(name, "file_block_length"))
+        print_file_constant(out, g, "long", FILE_SIZE);
+    else if (str_eqz(name, "file_block_start"))
+        buf_append_z(out, "0::BIGINT");
+    else if (str_eqz(name, "file_modification_time"))
+        print_file_constant(out, g, "timestamp", FILE_MODIFIED);
+    else if (str_eqz(name, "row_index"))
+        buf_append_z(out, "rn");
     else if (str_eqz(name, "row_id")) {
         buf_append_z(out, group_reads(node, g, "m0") ? "coalesce(m0, " : "(");
         print_file_constant(out, g, "long", FILE_BASE_ROW_ID);
@@ -228,7 +252,8 @@ static void print_metadata_field(buf *out, const scan_node *node, const scan_gro
         buf_append_z(out, group_reads(node, g, "m1") ? "coalesce(m1, " : "(");
         print_file_constant(out, g, "long", FILE_ROW_COMMIT_VERSION);
         buf_append_char(out, ')');
-    } else buf_append_z(out, "NULL");
+    } else
+        buf_append_z(out, "NULL");
 }
 
 static void print_metadata(buf *out, const scan_node *node, const scan_group *g, const data_type *type) {
@@ -256,9 +281,7 @@ static void print_column(buf *out, const scan_node *node, const scan_group *g, s
     }
 }
 
-static size_t column_count(const scan_node *node) {
-    return node->source->schema->n_fields + (uses_metadata(node->rel) ? 1 : 0);
-}
+static size_t column_count(const scan_node *node) { return node->source->schema->n_fields + (uses_metadata(node->rel) ? 1 : 0); }
 
 static bool column_is_used(const relation *rel, size_t i) { return !rel->column_used || rel->column_used[i]; }
 
@@ -279,7 +302,8 @@ static void print_inner(buf *out, const scan_node *node, const scan_group *g) {
     for (size_t i = 0; i < node->n_wanted; i++)
         if (g->reads[i].exists) buf_printf(out, "%.*s, ", STR_ARG(node->wanted[i].alias));
     buf_append_z(out, "file_index AS fi, file_row_number AS rn FROM read_parquet(");
-    buf_printf(out, "getvariable('silt_f%llu'), schema = getvariable('silt_s%llu')", (unsigned long long)g->id, (unsigned long long)g->id);
+    buf_printf(out, "getvariable('silt_f%llu'), schema = getvariable('silt_s%llu')", (unsigned long long)g->id,
+               (unsigned long long)g->id);
     if (g->binary_as_string) buf_append_z(out, ", binary_as_string = true");
     int64_t rows = group_rows(g);
     if (rows > 0) buf_printf(out, ", explicit_cardinality = %lld", (long long)rows);

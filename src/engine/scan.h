@@ -37,25 +37,25 @@ silt_status engine_register_scan_functions(engine *e, duckdb_connection connecti
 
 /** What one group of files gives for one wanted column: files of a group agree in these. */
 typedef struct column_read {
-    bool exists;            /**< false: NULL in every row */
-    str name;               /**< the column's name in the files */
-    const data_type *type;  /**< wanted type with the files' own field names */
+    bool exists;           /**< false: NULL in every row */
+    str name;              /**< the column's name in the files */
+    const data_type *type; /**< wanted type with the files' own field names */
 } column_read;
 
 typedef struct scan_group {
-    uint64_t id;            /**< the number printed into the SQL */
+    uint64_t id; /**< the number printed into the SQL */
     const scan_node *node;
-    const uint32_t *files;  /**< indexes in node->scan.files, in the order of DuckDB's file list; NULL: all, in order */
+    const uint32_t *files; /**< indexes in node->scan.files, in the order of DuckDB's file list; NULL: all, in order */
     size_t n_files;
     const column_read *reads; /**< by wanted column */
-    str schema_map;         /**< the value of the schema variable as SQL */
+    str schema_map;           /**< the value of the schema variable as SQL */
     bool binary_as_string;
 } scan_group;
 
 /** A column that must come out of the files. */
 typedef struct wanted_column {
-    field field;            /**< with physical name and id */
-    str alias;              /**< c0 …, or m0, m1 for materialised row ids */
+    field field; /**< with physical name and id */
+    str alias;   /**< c0 …, or m0, m1 for materialised row ids */
 } wanted_column;
 
 struct scan_node {
@@ -66,7 +66,7 @@ struct scan_node {
     const str *local_paths; /**< by scan.files */
     wanted_column *wanted;
     size_t n_wanted;
-    int32_t *wanted_of;     /**< by field of the schema: its index in `wanted`, -1 */
+    int32_t *wanted_of; /**< by field of the schema: its index in `wanted`, -1 */
     scan_group *groups;
     size_t n_groups;
     bool has_deleted;
@@ -81,6 +81,14 @@ static inline const scan_file *group_file(const scan_group *g, uint64_t file_ind
 silt_status scan_make_groups(scan_node *node, engine *e, arena *a, silt_error *err) MUST_CHECK;
 
 /** Constants of a file that silt_file_… functions give, beside its partition values (0 …). */
-enum { FILE_BASE_ROW_ID = -1, FILE_ROW_COMMIT_VERSION = -2, FILE_SIZE = -3, FILE_MODIFIED = -4, FILE_PATH = -5, FILE_NAME = -6, FILE_INDEX = -7 };
+enum {
+    FILE_BASE_ROW_ID = -1,
+    FILE_ROW_COMMIT_VERSION = -2,
+    FILE_SIZE = -3,
+    FILE_MODIFIED = -4,
+    FILE_PATH = -5,
+    FILE_NAME = -6,
+    FILE_INDEX = -7
+};
 
 #endif

@@ -37,7 +37,8 @@ static silt_status read_struct(type_maker *m, const data_type *wanted, const foo
         const footer_node *child = find_child(m, node, f);
         fields[i] = *f;
         fields[i].name = child ? arena_str(m->a, child->name) : f->physical_name;
-        if (node && !child) fields[i].name = arena_printf(m->a, "silt:missing:%zu", i); /* must not meet another field of that name */
+        if (node && !child)
+            fields[i].name = arena_printf(m->a, "silt:missing:%zu", i); /* must not meet another field of that name */
         if (!fields[i].name.ptr) return error_no_memory(m->err);
         TRY(read_type(m, f->type, child, &fields[i].type));
     }
@@ -64,7 +65,8 @@ static silt_status read_type(type_maker *m, const data_type *wanted, const foote
     return *out ? SILT_OK : error_no_memory(m->err);
 }
 
-static silt_status make_reads(const scan_node *node, const footer_node *footer, arena *a, const column_read **out, silt_error *err) {
+static silt_status make_reads(const scan_node *node, const footer_node *footer, arena *a, const column_read **out,
+                              silt_error *err) {
     type_maker m = {.a = a, .err = err};
     m.by_id = node->source->match == MATCH_BY_FIELD_ID && footer && footer_has_ids(footer);
     column_read *reads = ARENA_ARRAY(a, node->n_wanted + 1, column_read);
@@ -149,7 +151,8 @@ static silt_status add_group(scan_node *node, group_list *list, const footer_nod
         size_t capacity = list->capacity ? list->capacity * 2 : 4;
         list->items = arena_grow(a, list->items, list->count * sizeof *list->items, capacity * sizeof *list->items);
         list->files = arena_grow(a, list->files, list->count * sizeof *list->files, capacity * sizeof *list->files);
-        list->file_capacity = arena_grow(a, list->file_capacity, list->count * sizeof *list->file_capacity, capacity * sizeof *list->file_capacity);
+        list->file_capacity =
+            arena_grow(a, list->file_capacity, list->count * sizeof *list->file_capacity, capacity * sizeof *list->file_capacity);
         if (!list->items || !list->files || !list->file_capacity) return error_no_memory(err);
         list->capacity = capacity;
     }
@@ -161,7 +164,8 @@ static silt_status add_group(scan_node *node, group_list *list, const footer_nod
     return write_map(g, node, a, err);
 }
 
-static silt_status add_file(scan_node *node, group_list *list, uint32_t file, const footer_node *footer, arena *scratch, arena *a, silt_error *err) {
+static silt_status add_file(scan_node *node, group_list *list, uint32_t file, const footer_node *footer, arena *scratch, arena *a,
+                            silt_error *err) {
     arena_reset(scratch);
     scan_group trial = {.node = node};
     TRY(make_reads(node, footer, scratch, &trial.reads, err));
@@ -186,7 +190,8 @@ static silt_status on_footer(void *ctx, size_t file, const footer_node *footer, 
 }
 
 silt_status scan_make_groups(scan_node *node, engine *e, arena *a, silt_error *err) {
-    if (node->source->match != MATCH_BY_FIELD_ID || node->n_wanted == 0 || node->scan.n_files == 0) return single_group(node, a, err);
+    if (node->source->match != MATCH_BY_FIELD_ID || node->n_wanted == 0 || node->scan.n_files == 0)
+        return single_group(node, a, err);
     footer_walk w = {.node = node, .scratch = arena_new(), .a = a};
     if (!w.scratch) return error_no_memory(err);
     silt_status status = footers_read(e, node->local_paths, node->scan.n_files, on_footer, &w, err);

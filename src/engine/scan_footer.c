@@ -52,7 +52,10 @@ static int64_t integer_at(const element_reader *r, idx_t column, int64_t absent)
 static silt_status next_element(element_reader *r, element *out, bool *out_more) {
     TRY(fetch(r, out_more));
     if (!*out_more) return SILT_OK;
-    *out = (element){.n_children = integer_at(r, 1, 0), .field_id = integer_at(r, 2, -1), .repeated = str_eqz(text_at(r, 3), "REPEATED"), .int96 = str_eqz(text_at(r, 4), "INT96")};
+    *out = (element){.n_children = integer_at(r, 1, 0),
+                     .field_id = integer_at(r, 2, -1),
+                     .repeated = str_eqz(text_at(r, 3), "REPEATED"),
+                     .int96 = str_eqz(text_at(r, 4), "INT96")};
     out->name = arena_str(r->arena, text_at(r, 0));
     if (!out->name.ptr) return error_no_memory(r->err);
     return SILT_OK;
@@ -95,7 +98,8 @@ static silt_status open_elements(engine *e, const str *paths, size_t n, engine_s
     return status;
 }
 
-silt_status footers_read(engine *e, const str *local_paths, size_t n, silt_status (*fn)(void *ctx, size_t file, const footer_node *root, silt_error *err), void *ctx,
+silt_status footers_read(engine *e, const str *local_paths, size_t n,
+                         silt_status (*fn)(void *ctx, size_t file, const footer_node *root, silt_error *err), void *ctx,
                          silt_error *err) {
     element_reader r = {.arena = arena_new(), .err = err};
     if (!r.arena) return error_no_memory(err);

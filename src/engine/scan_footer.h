@@ -9,13 +9,14 @@ struct footer_node {
     str name;
     int32_t field_id; /**< -1: none */
     bool is_repeated;
-    bool is_int96;    /**< a timestamp of Impala, Hive and old Spark: an instant, although DuckDB calls it zoneless */
+    bool is_int96; /**< a timestamp of Impala, Hive and old Spark: an instant, although DuckDB calls it zoneless */
     footer_node *children;
     size_t n_children;
 };
 
 /** Calls fn with the root of each file, in order; the tree is gone when it returns. */
-silt_status footers_read(engine *e, const str *local_paths, size_t n, silt_status (*fn)(void *ctx, size_t file, const footer_node *root, silt_error *err), void *ctx,
+silt_status footers_read(engine *e, const str *local_paths, size_t n,
+                         silt_status (*fn)(void *ctx, size_t file, const footer_node *root, silt_error *err), void *ctx,
                          silt_error *err) MUST_CHECK;
 bool footer_has_ids(const footer_node *node);
 /** Element node of a LIST group (three levels, or the two of old writers); NULL when the node is none. */

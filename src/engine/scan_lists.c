@@ -16,7 +16,8 @@ static void escape_glob(buf *out, str path) {
             buf_append_char(out, '[');
             buf_append_char(out, c);
             buf_append_char(out, ']');
-        } else buf_append_char(out, c);
+        } else
+            buf_append_char(out, c);
     }
 }
 
@@ -49,10 +50,12 @@ static silt_status set_list(engine_connection *c, const scan_group *g, duckdb_va
     duckdb_prepared_statement statement = NULL;
     duckdb_result result;
     silt_status status = SILT_OK;
-    if (duckdb_prepare(c->duck, sql, &statement) != DuckDBSuccess) status = engine_failure(err, duckdb_prepare_error(statement), DUCKDB_ERROR_INVALID);
+    if (duckdb_prepare(c->duck, sql, &statement) != DuckDBSuccess)
+        status = engine_failure(err, duckdb_prepare_error(statement), DUCKDB_ERROR_INVALID);
     if (status == SILT_OK && duckdb_bind_value(statement, 1, list) != DuckDBSuccess) status = error_no_memory(err);
     if (status == SILT_OK) {
-        if (duckdb_execute_prepared(statement, &result) != DuckDBSuccess) status = engine_failure(err, duckdb_result_error(&result), duckdb_result_error_type(&result));
+        if (duckdb_execute_prepared(statement, &result) != DuckDBSuccess)
+            status = engine_failure(err, duckdb_result_error(&result), duckdb_result_error_type(&result));
         duckdb_destroy_result(&result);
     }
     duckdb_destroy_prepare(&statement);
@@ -119,9 +122,13 @@ silt_status scan_plan_reports(const scan_plan *plan, scan_report **out, size_t *
     for (size_t i = 0; i < plan->n_nodes; i++) {
         const scan_node *node = plan->nodes[i];
         const table_scan *scan = &node->scan;
-        reports[i] = (scan_report){.description = node->source->description, .files_total = scan->total_files, .files_read = scan->n_files,
-                                   .pruned_by_partition = scan->pruned_by_partition, .pruned_by_stats = scan->pruned_by_stats,
-                                   .bytes_total = scan->total_bytes, .bytes_read = scan->read_bytes};
+        reports[i] = (scan_report){.description = node->source->description,
+                                   .files_total = scan->total_files,
+                                   .files_read = scan->n_files,
+                                   .pruned_by_partition = scan->pruned_by_partition,
+                                   .pruned_by_stats = scan->pruned_by_stats,
+                                   .bytes_total = scan->total_bytes,
+                                   .bytes_read = scan->read_bytes};
         if (!scan->used) continue;
         buf text;
         buf_init(&text, BUF_MAX_DEFAULT);

@@ -26,9 +26,12 @@ static silt_status print(const own_source *s, buf *out, silt_error *err) {
     for (size_t i = 0; i < schema->n_fields; i++) {
         const data_type *type = schema->fields[i].type;
         if (i) buf_append_z(out, ", ");
-        if (type->id == TYPE_VARIANT) buf_printf(out, "CAST(CAST(c%zu AS JSON) AS VARIANT) AS c%zu", i, i);
-        else if (holds_variant(type)) return err_UNSUPPORTED_FEATURE(err, "a variant inside a nested column of an Arrow stream");
-        else buf_printf(out, "c%zu", i);
+        if (type->id == TYPE_VARIANT)
+            buf_printf(out, "CAST(CAST(c%zu AS JSON) AS VARIANT) AS c%zu", i, i);
+        else if (holds_variant(type))
+            return err_UNSUPPORTED_FEATURE(err, "a variant inside a nested column of an Arrow stream");
+        else
+            buf_printf(out, "c%zu", i);
     }
     buf_printf(out, " FROM silt_arrow(%llu))", (unsigned long long)arrow_input_id(source->input));
     return SILT_OK;
@@ -61,8 +64,13 @@ silt_status engine_arrow_source(engine *e, struct ArrowArrayStream *stream, tabl
         return status;
     }
     source->own = (own_source){.engine = e, .print = print, .failure = failure};
-    source->own.base = (table_source){.ops = &ops, .schema = arrow_input_type(source->input), .match = MATCH_BY_NAME, .description = STR("an Arrow stream"),
-                                      .format = STR("arrow"), .location = STR(""), .version = -1};
+    source->own.base = (table_source){.ops = &ops,
+                                      .schema = arrow_input_type(source->input),
+                                      .match = MATCH_BY_NAME,
+                                      .description = STR("an Arrow stream"),
+                                      .format = STR("arrow"),
+                                      .location = STR(""),
+                                      .version = -1};
     *out = &source->own.base;
     return SILT_OK;
 }

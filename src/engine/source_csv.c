@@ -7,20 +7,24 @@
 #include "engine/source_file.h"
 
 typedef struct csv_dialect {
-    bool header, infer;
+    bool header, infer, multi_line;
     str separator, quote, escape, null_text, comment, mode;
     str date_format, timestamp_format; /* strptime's */
 } csv_dialect;
 
 /* ---- options ---- */
 
-static str first_of(const source_options *o, const char *key, const char *other, str absent) { return source_option(o, key, source_option(o, other, absent)); }
+static str first_of(const source_options *o, const char *key, const char *other, str absent) {
+    return source_option(o, key, source_option(o, other, absent));
+}
 
 static silt_status read_formats(const file_source *s, csv_dialect *d, arena *a, silt_error *err) {
-    str date = source_option(&s->options, "dateFormat", STR("")), timestamp = source_option(&s->options, "timestampFormat", STR(""));
+    str date = source_option(&s->options, "dateFormat", STR("")),
+        timestamp = source_option(&s->options, "timestampFormat", STR(""));
     d->date_format = d->timestamp_format = STR("");
     if (date.len && !str_eqz(date, "yyyy-MM-dd")) TRY(source_java_format(date, a, &d->date_format, err));
-    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX) TRY(source_java_format(timestamp, a, &d->timestamp_format, err));
+    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX)
+        TRY(source_java_format(timestamp, a, &d->timestamp_format, err));
     return SILT_OK;
 }
 
@@ -35,6 +39,7 @@ static silt_status read_dialect(const file_source *s, csv_dialect *d, arena *a, 
     const source_options *o = &s->options;
     TRY(source_option_bool(o, "header", false, &d->header, err));
     TRY(source_option_bool(o, "inferSchema", false, &d->infer, err));
+    TRY(source_option_bool(o, "multiLine", false, &d->multi_line, err));
     d->separator = first_of(o, "sep", "delimiter", STR(","));
     if (str_eqz(d->separator, "\\t")) d->separator = STR("\t");
     d->quote = source_option(o, "quote", STR("\""));
@@ -43,12 +48,15 @@ static silt_status read_dialect(const file_source *s, csv_dialect *d, arena *a, 
     d->comment = source_option(o, "comment", STR(""));
     d->mode = source_option(o, "mode", STR("PERMISSIVE"));
     str encoding = first_of(o, "encoding", "charset", STR("UTF-8"));
-    if (d->separator.len == 0 || d->separator.len > 4) return err_INVALID_PARAMETER_VALUE(err, STR("sep"), d->separator, "one to four characters");
+    if (d->separator.len == 0 || d->separator.len > 4)
+        return err_INVALID_PARAMETER_VALUE(err, STR("sep"), d->separator, "one to four characters");
     TRY(one_character(STR("quote"), d->quote, true, err));
     TRY(one_character(STR("escape"), d->escape, true, err));
     TRY(one_character(STR("comment"), d->comment, true, err));
-    if (!str_eq_ascii_fold(encoding, STR("UTF-8")) && !str_eq_ascii_fold(encoding, STR("utf8"))) return err_UNSUPPORTED_FEATURE(err, "a CSV encoding other than UTF-8");
-    if (!str_eq_ascii_fold(d->mode, STR("PERMISSIVE")) && !str_eq_ascii_fold(d->mode, STR("FAILFAST")) && !str_eq_ascii_fold(d->mode, STR("DROPMALFORMED")))
+    if (!str_eq_ascii_fold(encoding, STR("UTF-8")) && !str_eq_ascii_fold(encoding, STR("utf8")))
+        return err_UNSUPPORTED_FEATURE(err, "a CSV encoding other than UTF-8");
+    if (!str_eq_ascii_fold(d->mode, STR("PERMISSIVE")) && !str_eq_ascii_fold(d->mode, STR("FAILFAST")) &&
+        !str_eq_ascii_fold(d->mode, STR("DROPMALFORMED")))
         return err_INVALID_PARAMETER_VALUE(err, STR("mode"), d->mode, "PERMISSIVE, DROPMALFORMED or FAILFAST");
     return read_formats(s, d, a, err);
 }
@@ -68,6 +76,7 @@ static void write_reader(const csv_dialect *d, str paths, size_t n_columns, buf 
         engine_write_literal(out, d->null_text);
     }
     buf_append_z(out, "], allow_quoted_nulls = false, null_padding = true, strict_mode = false");
+    if (d->multi_line) buf_append_z(out, ", parallel = false"); /* a split of the file may fall inside of quotes */
     if (d->comment.len) {
         buf_append_z(out, ", comment = ");
         engine_write_literal(out, d->comment);
@@ -116,15 +125,21 @@ static silt_status print_block(const file_source *s, str paths, buf *out, silt_e
         buf_append_z(out, " THEN error(");
         buf message;
         buf_init(&message, BUF_MAX_DEFAULT);
-        buf_printf(&message, "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION|22023] Malformed records are detected in record parsing of %.*s[/]", STR_ARG(s->own.base.location));
+        buf_printf(
+            &message,
+            "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION|22023] Malformed records are detected in record parsing of %.*s[/]",
+            STR_ARG(s->own.base.location));
         engine_write_literal(out, buf_str(&message));
         buf_dispose(&message);
         buf_append_z(out, ")::BOOLEAN ELSE true END");
-    } else buf_append_char(out, ')');
+    } else
+        buf_append_char(out, ')');
     return SILT_OK;
 }
 
-static silt_status print(const own_source *s, buf *out, silt_error *err) { return source_print_blocks((const file_source *)s, print_block, out, err); }
+static silt_status print(const own_source *s, buf *out, silt_error *err) {
+    return source_print_blocks((const file_source *)s, print_block, out, err);
+}
 
 /* ---- schema ---- */
 
@@ -136,7 +151,9 @@ static silt_status first_line(file_source *s, str *out, silt_error *err) {
     buf_init(&sql, BUF_MAX_DEFAULT);
     buf_append_z(&sql, "SELECT l FROM read_csv(");
     engine_write_path(&sql, s->list.files[0].path);
-    buf_append_z(&sql, ", auto_detect = false, header = false, delim = chr(1), quote = '', escape = '', columns = {l: 'VARCHAR'}) LIMIT 1");
+    buf_append_z(
+        &sql,
+        ", auto_detect = false, header = false, delim = chr(1), quote = '', escape = '', strict_mode = false, columns = {l: 'VARCHAR'}) LIMIT 1");
     duckdb_result result;
     const char *text = buf_cstr(&sql);
     silt_status status = text ? engine_query(c, text, &result, err) : error_no_memory(err);
@@ -148,7 +165,8 @@ static silt_status first_line(file_source *s, str *out, silt_error *err) {
             duckdb_vector v = duckdb_data_chunk_get_vector(chunk, 0);
             uint64_t *validity = duckdb_vector_get_validity(v);
             duckdb_string_t *line = duckdb_vector_get_data(v);
-            if (!validity || duckdb_validity_row_is_valid(validity, 0)) *out = arena_str(s->arena, (str){duckdb_string_t_data(line), duckdb_string_t_length(*line)});
+            if (!validity || duckdb_validity_row_is_valid(validity, 0))
+                *out = arena_str(s->arena, (str){duckdb_string_t_data(line), duckdb_string_t_length(*line)});
         }
         if (chunk) duckdb_destroy_data_chunk(&chunk);
         duckdb_destroy_result(&result);
@@ -167,14 +185,17 @@ static str next_field(const csv_dialect *d, str *rest, arena *a) {
     if (quoted) i += d->quote.len;
     for (; i < rest->len;) {
         str here = str_slice(*rest, i, rest->len);
-        if (quoted && d->escape.len && str_starts_with(here, d->escape) && str_starts_with(str_slice(here, d->escape.len, here.len), d->quote)) {
+        if (quoted && d->escape.len && str_starts_with(here, d->escape) &&
+            str_starts_with(str_slice(here, d->escape.len, here.len), d->quote)) {
             buf_append(&out, d->quote);
             i += d->escape.len + d->quote.len;
         } else if (quoted && str_starts_with(here, d->quote)) {
             quoted = false;
             i += d->quote.len;
-        } else if (!quoted && str_starts_with(here, d->separator)) break;
-        else buf_append_char(&out, rest->ptr[i++]);
+        } else if (!quoted && str_starts_with(here, d->separator))
+            break;
+        else
+            buf_append_char(&out, rest->ptr[i++]);
     }
     bool more = i < rest->len;
     *rest = more ? str_slice(*rest, i + d->separator.len, rest->len) : STR_NULL;
@@ -201,8 +222,10 @@ static silt_status name_columns(file_source *s, const csv_dialect *d, str line, 
     if (!fields) return error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         str name = names[i];
-        if (!d->header || name.len == 0) name = arena_printf(s->arena, "_c%zu", i);
-        else if (is_repeated(names, n, i)) name = arena_printf(s->arena, "%.*s%zu", STR_ARG(name), i);
+        if (!d->header || name.len == 0)
+            name = arena_printf(s->arena, "_c%zu", i);
+        else if (is_repeated(names, n, i))
+            name = arena_printf(s->arena, "%.*s%zu", STR_ARG(name), i);
         if (!name.ptr) return error_no_memory(err);
         fields[i] = field_make(name, &type_string, true);
     }
@@ -277,7 +300,8 @@ static silt_status infer(file_source *s, const data_type **out, silt_error *err)
 
 static silt_status check_declared(const data_type *declared, silt_error *err) {
     for (size_t i = 0; i < declared->n_fields; i++)
-        if (type_is_nested(declared->fields[i].type) || declared->fields[i].type->id == TYPE_VARIANT) return err_UNSUPPORTED_FEATURE(err, "a nested column in a CSV file");
+        if (type_is_nested(declared->fields[i].type) || declared->fields[i].type->id == TYPE_VARIANT)
+            return err_UNSUPPORTED_FEATURE(err, "a nested column in a CSV file");
     return SILT_OK;
 }
 
@@ -286,8 +310,10 @@ silt_status csv_source_init(file_source *s, const data_type *declared, silt_erro
     csv_dialect d;
     const data_type *columns = declared;
     TRY(read_dialect(s, &d, s->arena, err));
-    if (declared) TRY(check_declared(declared, err));
-    else TRY(infer(s, &columns, err));
+    if (declared)
+        TRY(check_declared(declared, err));
+    else
+        TRY(infer(s, &columns, err));
     TRY(file_source_set_schema(s, columns, declared != NULL, err));
     s->own.base.ops = &ops;
     s->own.print = print;

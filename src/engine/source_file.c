@@ -30,7 +30,8 @@ static silt_status retype_partition(file_source *s, size_t column, const data_ty
 /* A partition column that the files hold too is the folder's and stands where the file has it. */
 silt_status file_source_set_schema(file_source *s, const data_type *columns, bool declared, silt_error *err) {
     arena *a = s->arena;
-    field *fields = ARENA_ARRAY(a, columns->n_fields + s->list.n_columns + 1, field), *own = ARENA_ARRAY(a, columns->n_fields + 1, field);
+    field *fields = ARENA_ARRAY(a, columns->n_fields + s->list.n_columns + 1, field),
+          *own = ARENA_ARRAY(a, columns->n_fields + 1, field);
     uint32_t *at = ARENA_ARRAY(a, s->list.n_columns + 1, uint32_t);
     bool *placed = ARENA_ARRAY(a, s->list.n_columns + 1, bool);
     if (!fields || !own || !at || !placed) return error_no_memory(err);
@@ -43,7 +44,8 @@ silt_status file_source_set_schema(file_source *s, const data_type *columns, boo
             fields[n].type = s->list.types[partition];
             at[partition] = (uint32_t)n;
             placed[partition] = true;
-        } else own[n_own++] = fields[n];
+        } else
+            own[n_own++] = fields[n];
         n++;
     }
     for (size_t i = 0; i < s->list.n_columns; i++) {
@@ -73,7 +75,8 @@ static silt_status copy_texts(arena *a, const str *from, size_t n, const str **o
     return SILT_OK;
 }
 
-static silt_status init(file_source *s, str format, const str *paths, size_t n_paths, const data_type *declared, silt_error *err) {
+static silt_status init(file_source *s, str format, const str *paths, size_t n_paths, const data_type *declared,
+                        silt_error *err) {
     engine *e = s->own.engine;
     pthread_mutex_lock(&e->mutex);
     s->time_zone = arena_str(s->arena, str_of(e->time_zone));
@@ -82,8 +85,11 @@ static silt_status init(file_source *s, str format, const str *paths, size_t n_p
     buf where;
     buf_init(&where, BUF_MAX_DEFAULT);
     buf_printf(&where, "%.*s.`%.*s`", STR_ARG(format), STR_ARG(n_paths ? paths[0] : STR("")));
-    s->own.base = (table_source){.match = MATCH_BY_NAME, .format = arena_str(s->arena, format), .location = arena_str(s->arena, n_paths ? paths[0] : STR("")),
-                                 .description = arena_str(s->arena, buf_str(&where)), .version = -1};
+    s->own.base = (table_source){.match = MATCH_BY_NAME,
+                                 .format = arena_str(s->arena, format),
+                                 .location = arena_str(s->arena, n_paths ? paths[0] : STR("")),
+                                 .description = arena_str(s->arena, buf_str(&where)),
+                                 .version = -1};
     buf_dispose(&where);
     if (str_eqz(format, "parquet")) return parquet_source_init(s, declared, err);
     if (str_eqz(format, "csv")) return csv_source_init(s, declared, err);
@@ -91,8 +97,9 @@ static silt_status init(file_source *s, str format, const str *paths, size_t n_p
     return err_UNSUPPORTED_FEATURE(err, "this file format (parquet, csv and json are read)");
 }
 
-silt_status engine_file_source(engine *e, str format, const str *paths, size_t n_paths, const str *option_keys, const str *option_values, size_t n_options,
-                               const data_type *declared, table_source **out, silt_error *err) {
+silt_status engine_file_source(engine *e, str format, const str *paths, size_t n_paths, const str *option_keys,
+                               const str *option_values, size_t n_options, const data_type *declared, table_source **out,
+                               silt_error *err) {
     arena *a = arena_new();
     file_source *s = a ? ARENA_NEW(a, file_source) : NULL;
     if (!s) {
@@ -145,12 +152,18 @@ void source_write_all_paths(const file_source *s, buf *out) {
 
 static void write_partition_literal(const value *v, buf *out) {
     buf_append_z(out, "CAST(");
-    if (v->is_null) buf_append_z(out, "NULL");
-    else if (v->type->id == TYPE_STRING) engine_write_literal(out, v->as.bytes);
-    else if (v->type->id == TYPE_DATE) buf_printf(out, "DATE '1970-01-01' + (%lld)", (long long)v->as.i64);
-    else if (v->type->id == TYPE_TIMESTAMP) buf_printf(out, "make_timestamptz(%lld)", (long long)v->as.i64);
-    else if (v->type->id == TYPE_DOUBLE) buf_printf(out, "'%.17g'", v->as.f64);
-    else buf_printf(out, "%lld", (long long)v->as.i64);
+    if (v->is_null)
+        buf_append_z(out, "NULL");
+    else if (v->type->id == TYPE_STRING)
+        engine_write_literal(out, v->as.bytes);
+    else if (v->type->id == TYPE_DATE)
+        buf_printf(out, "DATE '1970-01-01' + (%lld)", (long long)v->as.i64);
+    else if (v->type->id == TYPE_TIMESTAMP)
+        buf_printf(out, "make_timestamptz(%lld)", (long long)v->as.i64);
+    else if (v->type->id == TYPE_DOUBLE)
+        buf_printf(out, "'%.17g'", v->as.f64);
+    else
+        buf_printf(out, "%lld", (long long)v->as.i64);
     buf_append_z(out, " AS ");
     engine_write_type(out, v->type, false);
     buf_append_char(out, ')');
@@ -163,8 +176,10 @@ static silt_status print_block(const file_source *s, size_t first, bool *done, p
     for (size_t i = 0, file_column = 0; i < schema->n_fields; i++) {
         if (i) buf_append_z(out, ", ");
         size_t partition;
-        if (is_partition(s, schema->fields[i].name, &partition)) write_partition_literal(&s->list.values[first][partition], out);
-        else buf_printf(out, "f%zu", file_column++);
+        if (is_partition(s, schema->fields[i].name, &partition))
+            write_partition_literal(&s->list.values[first][partition], out);
+        else
+            buf_printf(out, "f%zu", file_column++);
         buf_printf(out, " AS c%zu", i);
     }
     buf_append_z(out, " FROM (SELECT ");
@@ -208,11 +223,12 @@ silt_status source_print_blocks(const file_source *s, print_block_fn print, buf 
 
 /* ---- conversions ---- */
 
-#define WHOLE     "'[+-]?[0-9]+'"
-#define FRACTION  "'[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?'"
-#define DAY       "'[+-]?[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}'"
-#define ZONE      "'.*(Z|[+-][0-9]{2}(:?[0-9]{2})?)'"
-#define MOMENT    "'[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?'"
+#define WHOLE    "'[+-]?[0-9]+'"
+#define FRACTION "'[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?'"
+#define DAY      "'[+-]?[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}'"
+#define ZONE     "'.*(Z|[+-][0-9]{2}(:?[0-9]{2})?)'"
+#define MOMENT \
+    "'[0-9]{4,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?'"
 
 static void when_matches(buf *out, str text, const char *pattern, const data_type *type) {
     buf_printf(out, "CASE WHEN regexp_full_match(%.*s, %s) THEN TRY_CAST(%.*s AS ", STR_ARG(text), pattern, STR_ARG(text));
@@ -222,7 +238,8 @@ static void when_matches(buf *out, str text, const char *pattern, const data_typ
 
 static void write_zoned(const file_source *s, buf *out, const char *local) {
     int32_t offset;
-    if (time_zone_fixed_offset(s->time_zone, &offset)) buf_printf(out, "timezone('UTC', %s - to_seconds(%d))", local, offset);
+    if (time_zone_fixed_offset(s->time_zone, &offset))
+        buf_printf(out, "timezone('UTC', %s - to_seconds(%d))", local, offset);
     else {
         buf_append_z(out, "timezone(");
         engine_write_literal(out, s->time_zone);
@@ -246,23 +263,31 @@ static void write_timestamp(const file_source *s, str text, bool zoned, str form
     buf_init(&local, BUF_MAX_DEFAULT);
     write_local_timestamp(text, format, &local);
     const char *expression = buf_cstr(&local);
-    if (!expression) out->failed = true;
+    if (!expression)
+        out->failed = true;
     else {
         if (!format.len) buf_printf(out, "CASE WHEN NOT regexp_full_match(%.*s, " MOMENT ") THEN NULL ", STR_ARG(text));
-        if (!format.len && zoned) buf_printf(out, "WHEN regexp_full_match(%.*s, " ZONE ") THEN TRY_CAST(%.*s AS TIMESTAMPTZ) ", STR_ARG(text), STR_ARG(text));
+        if (!format.len && zoned)
+            buf_printf(out, "WHEN regexp_full_match(%.*s, " ZONE ") THEN TRY_CAST(%.*s AS TIMESTAMPTZ) ", STR_ARG(text),
+                       STR_ARG(text));
         if (!format.len) buf_append_z(out, "ELSE ");
-        if (zoned) write_zoned(s, out, expression);
-        else buf_append_z(out, expression);
+        if (zoned)
+            write_zoned(s, out, expression);
+        else
+            buf_append_z(out, expression);
         if (!format.len) buf_append_z(out, " END");
     }
     buf_dispose(&local);
 }
 
-void source_write_conversion(const file_source *s, str text, const data_type *type, str date_format, str timestamp_format, buf *out) {
+void source_write_conversion(const file_source *s, str text, const data_type *type, str date_format, str timestamp_format,
+                             buf *out) {
     switch (type->id) {
         case TYPE_STRING: buf_append(out, text); return;
         case TYPE_BINARY: buf_printf(out, "encode(%.*s)", STR_ARG(text)); return;
-        case TYPE_BOOLEAN: buf_printf(out, "CASE lower(%.*s) WHEN 'true' THEN true WHEN 'false' THEN false END", STR_ARG(text)); return;
+        case TYPE_BOOLEAN:
+            buf_printf(out, "CASE lower(%.*s) WHEN 'true' THEN true WHEN 'false' THEN false END", STR_ARG(text));
+            return;
         case TYPE_BYTE:
         case TYPE_SHORT:
         case TYPE_INT:
@@ -270,7 +295,10 @@ void source_write_conversion(const file_source *s, str text, const data_type *ty
         case TYPE_DECIMAL: when_matches(out, text, FRACTION, type); return;
         case TYPE_FLOAT:
         case TYPE_DOUBLE:
-            buf_printf(out, "CASE %.*s WHEN 'NaN' THEN 'nan' WHEN 'Inf' THEN 'inf' WHEN '-Inf' THEN '-inf' WHEN 'Infinity' THEN 'inf' WHEN '-Infinity' THEN '-inf' ELSE ", STR_ARG(text));
+            buf_printf(out,
+                       "CASE %.*s WHEN 'NaN' THEN 'nan' WHEN 'Inf' THEN 'inf' WHEN '-Inf' THEN '-inf' WHEN 'Infinity' THEN 'inf' "
+                       "WHEN '-Infinity' THEN '-inf' ELSE ",
+                       STR_ARG(text));
             when_matches(out, text, FRACTION, type);
             buf_append_z(out, " END");
             return;
@@ -279,7 +307,8 @@ void source_write_conversion(const file_source *s, str text, const data_type *ty
                 buf_printf(out, "CAST(try_strptime(%.*s, ", STR_ARG(text));
                 engine_write_literal(out, date_format);
                 buf_append_z(out, ") AS DATE)");
-            } else when_matches(out, text, DAY, type);
+            } else
+                when_matches(out, text, DAY, type);
             return;
         case TYPE_TIMESTAMP: write_timestamp(s, text, true, timestamp_format, out); return;
         case TYPE_TIMESTAMP_NTZ: write_timestamp(s, text, false, timestamp_format, out); return;
@@ -293,9 +322,11 @@ void source_write_conversion(const file_source *s, str text, const data_type *ty
 /* ---- Java's patterns ---- */
 
 silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err) {
-    static const struct { const char *java, *strptime; } known[] = {{"yyyy", "%Y"}, {"uuuu", "%Y"}, {"yy", "%y"}, {"MMMM", "%B"}, {"MMM", "%b"}, {"MM", "%m"}, {"M", "%-m"},
-                                                                    {"dd", "%d"},   {"d", "%-d"},  {"HH", "%H"}, {"H", "%-H"},  {"hh", "%I"},  {"mm", "%M"}, {"ss", "%S"},
-                                                                    {"SSSSSS", "%f"}, {"SSS", "%g"}, {"a", "%p"}, {"XXX", "%z"}, {"EEEE", "%A"}, {"EEE", "%a"}};
+    static const struct {
+        const char *java, *strptime;
+    } known[] = {{"yyyy", "%Y"},   {"uuuu", "%Y"}, {"yy", "%y"}, {"MMMM", "%B"}, {"MMM", "%b"},  {"MM", "%m"}, {"M", "%-m"},
+                 {"dd", "%d"},     {"d", "%-d"},   {"HH", "%H"}, {"H", "%-H"},   {"hh", "%I"},   {"mm", "%M"}, {"ss", "%S"},
+                 {"SSSSSS", "%f"}, {"SSS", "%g"},  {"a", "%p"},  {"XXX", "%z"},  {"EEEE", "%A"}, {"EEE", "%a"}};
     buf made;
     buf_init(&made, 4096);
     bool quoted = false;
@@ -318,7 +349,8 @@ silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err)
         while (k < ARRAY_LEN(known) && !str_eqz(str_slice(pattern, i, end), known[k].java)) k++;
         if (k == ARRAY_LEN(known)) {
             buf_dispose(&made);
-            return err_INVALID_PARAMETER_VALUE(err, STR("date format"), pattern, "a pattern of y, M, d, H, h, m, s, S, a, E and XXX");
+            return err_INVALID_PARAMETER_VALUE(err, STR("date format"), pattern,
+                                               "a pattern of y, M, d, H, h, m, s, S, a, E and XXX");
         }
         buf_append_z(&made, known[k].strptime);
         i = end;

@@ -7,14 +7,14 @@
 
 /** What all three have in common; the source is allocated in its own arena. */
 typedef struct file_source {
-    own_source own;        /**< csv and json; of Parquet only own.base is used */
+    own_source own; /**< csv and json; of Parquet only own.base is used */
     arena *arena;
-    store *store;          /**< Parquet: what the scan node opens files by */
+    store *store; /**< Parquet: what the scan node opens files by */
     source_list list;
     source_options options;
-    str time_zone;         /**< of the session, for texts without a zone */
+    str time_zone;            /**< of the session, for texts without a zone */
     const data_type *columns; /**< columns of the files, without those of the folders */
-    scan_file *files;      /**< Parquet */
+    scan_file *files;         /**< Parquet */
 } file_source;
 
 /** The source's schema: `columns`, then the partition columns that are not among them. `declared`: by the user, whose types then hold for partition columns too. */
@@ -38,7 +38,8 @@ void source_write_all_paths(const file_source *s, buf *out);
 typedef silt_status (*print_block_fn)(const file_source *s, str paths, buf *out, silt_error *err);
 silt_status source_print_blocks(const file_source *s, print_block_fn print, buf *out, silt_error *err) MUST_CHECK;
 /** An expression of the type over a text column, NULL where the text is no such value. Formats are strptime's or null. */
-void source_write_conversion(const file_source *s, str text, const data_type *type, str date_format, str timestamp_format, buf *out);
+void source_write_conversion(const file_source *s, str text, const data_type *type, str date_format, str timestamp_format,
+                             buf *out);
 /** Java's date pattern → strptime's; UNSUPPORTED_FEATURE for letters that have none. */
 silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err) MUST_CHECK;
 

@@ -13,10 +13,12 @@ typedef struct json_dialect {
 
 static silt_status read_dialect(const file_source *s, json_dialect *d, arena *a, silt_error *err) {
     TRY(source_option_bool(&s->options, "multiLine", false, &d->multi_line, err));
-    str date = source_option(&s->options, "dateFormat", STR("")), timestamp = source_option(&s->options, "timestampFormat", STR(""));
+    str date = source_option(&s->options, "dateFormat", STR("")),
+        timestamp = source_option(&s->options, "timestampFormat", STR(""));
     d->date_format = d->timestamp_format = STR("");
     if (date.len && !str_eqz(date, "yyyy-MM-dd")) TRY(source_java_format(date, a, &d->date_format, err));
-    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX) TRY(source_java_format(timestamp, a, &d->timestamp_format, err));
+    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX)
+        TRY(source_java_format(timestamp, a, &d->timestamp_format, err));
     return SILT_OK;
 }
 
@@ -26,7 +28,8 @@ static const char *reader_format(const json_dialect *d) { return d->multi_line ?
 
 /* Dates and times go through Spark's rules, as text; what is nested is DuckDB's conversion. */
 static bool goes_as_text(const data_type *type) {
-    return type->id == TYPE_DATE || type->id == TYPE_TIMESTAMP || type->id == TYPE_TIMESTAMP_NTZ || type->id == TYPE_BINARY || type->id == TYPE_VARIANT;
+    return type->id == TYPE_DATE || type->id == TYPE_TIMESTAMP || type->id == TYPE_TIMESTAMP_NTZ || type->id == TYPE_BINARY ||
+           type->id == TYPE_VARIANT;
 }
 
 static silt_status print_block(const file_source *s, str paths, buf *out, silt_error *err) {
@@ -39,19 +42,26 @@ static silt_status print_block(const file_source *s, str paths, buf *out, silt_e
         if (i) buf_append_z(out, ", ");
         buf_clear(&type);
         engine_write_name(&type, f->name);
-        if (f->type->id == TYPE_VARIANT) buf_printf(out, "CAST(%.*s AS VARIANT)", STR_ARG(buf_str(&type)));
-        else if (goes_as_text(f->type)) source_write_conversion(s, buf_str(&type), f->type, d.date_format, d.timestamp_format, out);
-        else buf_append(out, buf_str(&type));
+        if (f->type->id == TYPE_VARIANT)
+            buf_printf(out, "CAST(%.*s AS VARIANT)", STR_ARG(buf_str(&type)));
+        else if (goes_as_text(f->type))
+            source_write_conversion(s, buf_str(&type), f->type, d.date_format, d.timestamp_format, out);
+        else
+            buf_append(out, buf_str(&type));
         buf_printf(out, " AS f%zu", i);
     }
     if (s->columns->n_fields == 0) buf_append_z(out, "0 AS none");
-    buf_printf(out, " FROM read_json(%.*s, format = '%s', ignore_errors = %s, columns = {", STR_ARG(paths), reader_format(&d), d.multi_line ? "false" : "true");
+    buf_printf(out, " FROM read_json(%.*s, format = '%s', ignore_errors = %s, columns = {", STR_ARG(paths), reader_format(&d),
+               d.multi_line ? "false" : "true");
     for (size_t i = 0; i < s->columns->n_fields; i++) {
         const field *f = &s->columns->fields[i];
         buf_clear(&type);
-        if (f->type->id == TYPE_VARIANT) buf_append_z(&type, "JSON");
-        else if (goes_as_text(f->type)) buf_append_z(&type, "VARCHAR");
-        else engine_write_type(&type, f->type, false);
+        if (f->type->id == TYPE_VARIANT)
+            buf_append_z(&type, "JSON");
+        else if (goes_as_text(f->type))
+            buf_append_z(&type, "VARCHAR");
+        else
+            engine_write_type(&type, f->type, false);
         if (i) buf_append_z(out, ", ");
         engine_write_name(out, f->name);
         buf_append_z(out, ": ");
@@ -64,15 +74,22 @@ static silt_status print_block(const file_source *s, str paths, buf *out, silt_e
     return SILT_OK;
 }
 
-static silt_status print(const own_source *s, buf *out, silt_error *err) { return source_print_blocks((const file_source *)s, print_block, out, err); }
+static silt_status print(const own_source *s, buf *out, silt_error *err) {
+    return source_print_blocks((const file_source *)s, print_block, out, err);
+}
 
 /* ---- schema ---- */
 
 static silt_status type_of_structure(const json_node *node, arena *a, const data_type **out, silt_error *err);
 
-typedef struct sorted_field { str name; const json_node *structure; } sorted_field;
+typedef struct sorted_field {
+    str name;
+    const json_node *structure;
+} sorted_field;
 
-static int by_name(const void *a, const void *b) { return str_cmp(((const sorted_field *)a)->name, ((const sorted_field *)b)->name); }
+static int by_name(const void *a, const void *b) {
+    return str_cmp(((const sorted_field *)a)->name, ((const sorted_field *)b)->name);
+}
 
 static silt_status struct_of(const json_node *node, arena *a, const data_type **out, silt_error *err) {
     sorted_field *sorted = ARENA_ARRAY(a, node->count + 1, sorted_field);
@@ -98,7 +115,10 @@ static silt_status type_of_structure(const json_node *node, arena *a, const data
         *out = type_array(a, element, true);
         return *out ? SILT_OK : error_no_memory(err);
     }
-    static const struct { const char *word; const data_type *type; } words[] = {{"BIGINT", &type_long}, {"UBIGINT", &type_long}, {"DOUBLE", &type_double}, {"BOOLEAN", &type_boolean}};
+    static const struct {
+        const char *word;
+        const data_type *type;
+    } words[] = {{"BIGINT", &type_long}, {"UBIGINT", &type_long}, {"DOUBLE", &type_double}, {"BOOLEAN", &type_boolean}};
     *out = &type_string;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_eqz(node->text, words[i].word)) *out = words[i].type;
@@ -125,7 +145,8 @@ static silt_status read_structure(file_source *s, str *out, silt_error *err) {
         uint64_t *validity = duckdb_vector_get_validity(v);
         duckdb_string_t *structure = duckdb_vector_get_data(v);
         bool known = !validity || duckdb_validity_row_is_valid(validity, 0);
-        *out = known ? arena_str(s->arena, (str){duckdb_string_t_data(structure), duckdb_string_t_length(*structure)}) : STR("{}");
+        *out =
+            known ? arena_str(s->arena, (str){duckdb_string_t_data(structure), duckdb_string_t_length(*structure)}) : STR("{}");
         duckdb_destroy_data_chunk(&chunk);
         duckdb_destroy_result(&result);
         if (!out->ptr) status = error_no_memory(err);

@@ -77,7 +77,8 @@ static silt_status split_partitions(walk *w, str path, listed_file *file) {
 }
 
 static silt_status add_file(walk *w, const char *path, const struct stat *sb) {
-    listed_file file = {.path = arena_str(w->a, str_of(path)), .size_bytes = (int64_t)sb->st_size,
+    listed_file file = {.path = arena_str(w->a, str_of(path)),
+                        .size_bytes = (int64_t)sb->st_size,
                         .modified_ms = (int64_t)sb->st_mtim.tv_sec * 1000 + (int64_t)sb->st_mtim.tv_nsec / 1000000};
     if (!file.path.ptr) return error_no_memory(w->err);
     TRY(split_partitions(w, file.path, &file));
@@ -124,7 +125,8 @@ static silt_status walk_folder(walk *w, const char *folder, int depth) {
 
 static silt_status walk_root(walk *w, const char *path) {
     struct stat sb;
-    if (stat(path, &sb) != 0) return errno == ENOENT ? err_PATH_NOT_FOUND(w->err, str_of(path)) : error_from_errno(w->err, errno, "stat", str_of(path));
+    if (stat(path, &sb) != 0)
+        return errno == ENOENT ? err_PATH_NOT_FOUND(w->err, str_of(path)) : error_from_errno(w->err, errno, "stat", str_of(path));
     if (S_ISDIR(sb.st_mode)) {
         w->base = str_of(path);
         return walk_folder(w, path, 0);
@@ -139,7 +141,9 @@ static silt_status walk_pattern(walk *w, const char *path) {
     if (stat(path, &sb) == 0 || !strpbrk(path, "*?[{")) return walk_root(w, path);
     glob_t found = {0};
     int code = glob(path, GLOB_BRACE, NULL, &found);
-    silt_status status = code == 0 ? SILT_OK : code == GLOB_NOSPACE ? error_no_memory(w->err) : err_PATH_NOT_FOUND(w->err, str_of(path));
+    silt_status status = code == 0              ? SILT_OK
+                         : code == GLOB_NOSPACE ? error_no_memory(w->err)
+                                                : err_PATH_NOT_FOUND(w->err, str_of(path));
     for (size_t i = 0; status == SILT_OK && i < found.gl_pathc; i++)
         if (!is_hidden(path_name(str_of(found.gl_pathv[i])))) status = walk_root(w, arena_cstr(w->a, str_of(found.gl_pathv[i])));
     globfree(&found);

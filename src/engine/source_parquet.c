@@ -24,7 +24,8 @@ static silt_status scan(const table_source *t, const predicate *where, arena *a,
     return SILT_OK;
 }
 
-static const table_source_ops ops = {.scan = scan, .row_count = own_source_row_count, .column_bounds = own_source_bounds, .release = file_source_release};
+static const table_source_ops ops = {
+    .scan = scan, .row_count = own_source_row_count, .column_bounds = own_source_bounds, .release = file_source_release};
 
 /* ---- schema ---- */
 
@@ -67,8 +68,15 @@ silt_status parquet_source_init(file_source *s, const data_type *declared, silt_
     s->files = ARENA_ARRAY(s->arena, s->list.n_files + 1, scan_file);
     if (!s->files) return error_no_memory(err);
     for (size_t i = 0; i < s->list.n_files; i++)
-        s->files[i] = (scan_file){.path = s->list.files[i].path, .store = s->store, .size_bytes = s->list.files[i].size_bytes, .num_records = -1, .base_row_id = -1,
-                                  .default_row_commit_version = -1, .modified_ms = s->list.files[i].modified_ms, .partition = s->list.values[i], .index = i};
+        s->files[i] = (scan_file){.path = s->list.files[i].path,
+                                  .store = s->store,
+                                  .size_bytes = s->list.files[i].size_bytes,
+                                  .num_records = -1,
+                                  .base_row_id = -1,
+                                  .default_row_commit_version = -1,
+                                  .modified_ms = s->list.files[i].modified_ms,
+                                  .partition = s->list.values[i],
+                                  .index = i};
     s->own.base.ops = &ops;
     return SILT_OK;
 }

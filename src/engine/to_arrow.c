@@ -43,7 +43,8 @@ static bool array_init(struct ArrowArray *out, size_t n, int n_buffers, size_t n
     memset(out, 0, sizeof *out);
     owned *o = calloc(1, sizeof *o);
     if (!o) return false;
-    *out = (struct ArrowArray){.length = (int64_t)n, .n_buffers = n_buffers, .buffers = o->views, .private_data = o, .release = release_array};
+    *out = (struct ArrowArray){
+        .length = (int64_t)n, .n_buffers = n_buffers, .buffers = o->views, .private_data = o, .release = release_array};
     if (n_children == 0) return true;
     o->child_items = calloc(n_children, sizeof *o->child_items);
     o->child_pointers = calloc(n_children, sizeof *o->child_pointers);
@@ -63,7 +64,9 @@ static void *array_buffer(struct ArrowArray *array, int which, size_t bytes) {
 
 /* ---- validity ---- */
 
-static inline bool row_is_valid(const uint64_t *validity, uint64_t row) { return !validity || (validity[row >> 6] >> (row & 63) & 1); }
+static inline bool row_is_valid(const uint64_t *validity, uint64_t row) {
+    return !validity || (validity[row >> 6] >> (row & 63) & 1);
+}
 
 /* Arrow's bitmap and null count; no bitmap when nothing is null. */
 static bool copy_validity(duckdb_vector vector, const row_set *rows, struct ArrowArray *out) {
@@ -87,7 +90,8 @@ static bool copy_fixed(duckdb_vector vector, const row_set *rows, size_t width, 
     const char *from = duckdb_vector_get_data(vector);
     char *to = array_buffer(out, 1, rows->n * width);
     if (!to) return false;
-    if (!rows->index) memcpy(to, from + rows->first * width, rows->n * width);
+    if (!rows->index)
+        memcpy(to, from + rows->first * width, rows->n * width);
     else
         for (size_t i = 0; i < rows->n; i++) memcpy(to + i * width, from + rows->index[i] * width, width);
     return true;
@@ -122,7 +126,8 @@ static __int128 read_integer(const void *data, uint64_t row, duckdb_type type) {
 }
 
 static bool is_integer_type(duckdb_type type) {
-    return (type >= DUCKDB_TYPE_TINYINT && type <= DUCKDB_TYPE_UBIGINT) || type == DUCKDB_TYPE_HUGEINT || type == DUCKDB_TYPE_UHUGEINT;
+    return (type >= DUCKDB_TYPE_TINYINT && type <= DUCKDB_TYPE_UBIGINT) || type == DUCKDB_TYPE_HUGEINT ||
+           type == DUCKDB_TYPE_UHUGEINT;
 }
 
 static bool widen_integers(duckdb_vector vector, const row_set *rows, duckdb_type from, size_t width, struct ArrowArray *out) {
@@ -148,10 +153,16 @@ static bool convert_intervals(duckdb_vector vector, const row_set *rows, type_id
         if (!row_is_valid(validity, row)) continue;
         const duckdb_interval *v = &from[row];
         int64_t us = v->micros + (int64_t)v->days * 86400000000;
-        struct { int32_t months, days; int64_t ns; } calendar = {v->months, v->days, v->micros * 1000};
-        if (id == TYPE_INTERVAL_YM) memcpy(to + i * width, &v->months, width);
-        else if (id == TYPE_INTERVAL_DT) memcpy(to + i * width, &us, width);
-        else memcpy(to + i * width, &calendar, width);
+        struct {
+            int32_t months, days;
+            int64_t ns;
+        } calendar = {v->months, v->days, v->micros * 1000};
+        if (id == TYPE_INTERVAL_YM)
+            memcpy(to + i * width, &v->months, width);
+        else if (id == TYPE_INTERVAL_DT)
+            memcpy(to + i * width, &us, width);
+        else
+            memcpy(to + i * width, &calendar, width);
     }
     return true;
 }
@@ -183,9 +194,11 @@ static bool copy_strings(duckdb_vector vector, const row_set *rows, struct Arrow
 
 /* ---- nested ---- */
 
-static silt_status convert(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out, silt_error *err);
+static silt_status convert(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out,
+                           silt_error *err);
 
-static silt_status convert_struct(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out, silt_error *err) {
+static silt_status convert_struct(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out,
+                                  silt_error *err) {
     if (!array_init(out, rows->n, 1, type->n_fields) || !copy_validity(vector, rows, out)) return error_no_memory(err);
     for (size_t i = 0; i < type->n_fields; i++)
         TRY(convert(duckdb_struct_vector_get_child(vector, i), type->fields[i].type, rows, out->children[i], err));
@@ -193,7 +206,8 @@ static silt_status convert_struct(duckdb_vector vector, const data_type *type, c
 }
 
 /* Arrow's offsets from DuckDB's entries; *out_rows says where the child rows are (index malloc'd when they are scattered). */
-static bool list_offsets(duckdb_vector vector, const row_set *rows, struct ArrowArray *out, row_set *out_rows, uint64_t **out_index) {
+static bool list_offsets(duckdb_vector vector, const row_set *rows, struct ArrowArray *out, row_set *out_rows,
+                         uint64_t **out_index) {
     const duckdb_list_entry *entries = duckdb_vector_get_data(vector);
     const uint64_t *validity = duckdb_vector_get_validity(vector);
     int32_t *offsets = array_buffer(out, 1, (rows->n + 1) * sizeof *offsets);
@@ -204,8 +218,10 @@ static bool list_offsets(duckdb_vector vector, const row_set *rows, struct Arrow
         uint64_t row = row_at(rows, i);
         offsets[i] = (int32_t)total;
         if (!row_is_valid(validity, row) || entries[row].length == 0) continue;
-        if (total == 0) first = entries[row].offset;
-        else if (entries[row].offset != first + total) contiguous = false;
+        if (total == 0)
+            first = entries[row].offset;
+        else if (entries[row].offset != first + total)
+            contiguous = false;
         total += entries[row].length;
         if (total > INT32_MAX) return false;
     }
@@ -223,14 +239,17 @@ static bool list_offsets(duckdb_vector vector, const row_set *rows, struct Arrow
     return true;
 }
 
-static silt_status convert_list(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out, silt_error *err) {
+static silt_status convert_list(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out,
+                                silt_error *err) {
     uint64_t *index = NULL;
     row_set child_rows;
-    if (!array_init(out, rows->n, 2, 1) || !copy_validity(vector, rows, out) || !list_offsets(vector, rows, out, &child_rows, &index))
+    if (!array_init(out, rows->n, 2, 1) || !copy_validity(vector, rows, out) ||
+        !list_offsets(vector, rows, out, &child_rows, &index))
         return error_no_memory(err);
     duckdb_vector child = duckdb_list_vector_get_child(vector);
     silt_status status;
-    if (type->id == TYPE_ARRAY) status = convert(child, type->element, &child_rows, out->children[0], err);
+    if (type->id == TYPE_ARRAY)
+        status = convert(child, type->element, &child_rows, out->children[0], err);
     else {
         const field entry[2] = {field_make(STR("key"), type->key, false), field_make(STR("value"), type->element, true)};
         const data_type entries = {.id = TYPE_STRUCT, .fields = entry, .n_fields = 2};
@@ -280,16 +299,21 @@ static silt_status wrong_type(const data_type *type, duckdb_type found, silt_err
     return status;
 }
 
-static silt_status convert_fixed(duckdb_vector vector, const data_type *type, duckdb_type found, const row_set *rows, struct ArrowArray *out, silt_error *err) {
+static silt_status convert_fixed(duckdb_vector vector, const data_type *type, duckdb_type found, const row_set *rows,
+                                 struct ArrowArray *out, silt_error *err) {
     size_t width = fixed_width(type->id);
     bool ok;
-    if (found == wanted_type(type->id)) ok = copy_fixed(vector, rows, width, out);
-    else if (type_is_integral(type) && is_integer_type(found)) ok = widen_integers(vector, rows, found, width, out);
-    else return wrong_type(type, found, err);
+    if (found == wanted_type(type->id))
+        ok = copy_fixed(vector, rows, width, out);
+    else if (type_is_integral(type) && is_integer_type(found))
+        ok = widen_integers(vector, rows, found, width, out);
+    else
+        return wrong_type(type, found, err);
     return ok ? SILT_OK : error_no_memory(err);
 }
 
-static silt_status convert_decimal(duckdb_vector vector, const data_type *type, duckdb_logical_type found, const row_set *rows, struct ArrowArray *out, silt_error *err) {
+static silt_status convert_decimal(duckdb_vector vector, const data_type *type, duckdb_logical_type found, const row_set *rows,
+                                   struct ArrowArray *out, silt_error *err) {
     duckdb_type id = duckdb_get_type_id(found);
     bool integer = is_integer_type(id) && type->scale == 0;
     if (!integer && (id != DUCKDB_TYPE_DECIMAL || duckdb_decimal_scale(found) != type->scale)) return wrong_type(type, id, err);
@@ -298,7 +322,8 @@ static silt_status convert_decimal(duckdb_vector vector, const data_type *type, 
     return ok ? SILT_OK : error_no_memory(err);
 }
 
-static silt_status convert_leaf(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out, silt_error *err) {
+static silt_status convert_leaf(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out,
+                                silt_error *err) {
     if (type->id == TYPE_VOID) {
         if (!array_init(out, rows->n, 0, 0)) return error_no_memory(err);
         out->null_count = (int64_t)rows->n;
@@ -310,16 +335,22 @@ static silt_status convert_leaf(duckdb_vector vector, const data_type *type, con
     duckdb_type id = duckdb_get_type_id(found);
     silt_status status = SILT_OK;
     if (is_text) {
-        if (id != DUCKDB_TYPE_VARCHAR && id != DUCKDB_TYPE_BLOB) status = wrong_type(type, id, err);
-        else if (!copy_strings(vector, rows, out)) status = error_no_memory(err);
+        if (id != DUCKDB_TYPE_VARCHAR && id != DUCKDB_TYPE_BLOB)
+            status = wrong_type(type, id, err);
+        else if (!copy_strings(vector, rows, out))
+            status = error_no_memory(err);
     } else if (type->id == TYPE_BOOLEAN) {
-        if (id != DUCKDB_TYPE_BOOLEAN) status = wrong_type(type, id, err);
-        else if (!copy_booleans(vector, rows, out)) status = error_no_memory(err);
+        if (id != DUCKDB_TYPE_BOOLEAN)
+            status = wrong_type(type, id, err);
+        else if (!copy_booleans(vector, rows, out))
+            status = error_no_memory(err);
     } else if (type->id == TYPE_DECIMAL) {
         status = convert_decimal(vector, type, found, rows, out, err);
     } else if (type->id == TYPE_INTERVAL || type->id == TYPE_INTERVAL_YM || type->id == TYPE_INTERVAL_DT) {
-        if (id != DUCKDB_TYPE_INTERVAL) status = wrong_type(type, id, err);
-        else if (!convert_intervals(vector, rows, type->id, out)) status = error_no_memory(err);
+        if (id != DUCKDB_TYPE_INTERVAL)
+            status = wrong_type(type, id, err);
+        else if (!convert_intervals(vector, rows, type->id, out))
+            status = error_no_memory(err);
     } else {
         status = convert_fixed(vector, type, id, rows, out, err);
     }
@@ -327,7 +358,8 @@ static silt_status convert_leaf(duckdb_vector vector, const data_type *type, con
     return status;
 }
 
-static silt_status convert(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out, silt_error *err) {
+static silt_status convert(duckdb_vector vector, const data_type *type, const row_set *rows, struct ArrowArray *out,
+                           silt_error *err) {
     switch (type->id) {
         case TYPE_STRUCT: return convert_struct(vector, type, rows, out, err);
         case TYPE_ARRAY:
@@ -336,9 +368,11 @@ static silt_status convert(duckdb_vector vector, const data_type *type, const ro
     }
 }
 
-silt_status engine_chunk_to_arrow(duckdb_data_chunk chunk, const data_type *struct_type, struct ArrowArray *out, silt_error *err) {
+silt_status engine_chunk_to_arrow(duckdb_data_chunk chunk, const data_type *struct_type, struct ArrowArray *out,
+                                  silt_error *err) {
     row_set rows = {.n = duckdb_data_chunk_get_size(chunk)};
-    if (duckdb_data_chunk_get_column_count(chunk) < struct_type->n_fields) return err_INTERNAL_ERROR(err, "the engine gave too few columns");
+    if (duckdb_data_chunk_get_column_count(chunk) < struct_type->n_fields)
+        return err_INTERNAL_ERROR(err, "the engine gave too few columns");
     silt_status status = array_init(out, rows.n, 1, struct_type->n_fields) ? SILT_OK : error_no_memory(err);
     for (size_t i = 0; status == SILT_OK && i < struct_type->n_fields; i++)
         status = convert(duckdb_data_chunk_get_vector(chunk, i), struct_type->fields[i].type, &rows, out->children[i], err);

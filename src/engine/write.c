@@ -43,7 +43,8 @@ static bool is_refused_type(const data_type *type, bool nested) {
 
 static silt_status check_spec(const write_spec *spec, silt_error *err) {
     for (size_t i = 0; i < spec->schema->n_fields; i++)
-        if (is_refused_type(spec->schema->fields[i].type, false)) return err_UNSUPPORTED_FEATURE(err, "writing a variant inside an array, map or struct");
+        if (is_refused_type(spec->schema->fields[i].type, false))
+            return err_UNSUPPORTED_FEATURE(err, "writing a variant inside an array, map or struct");
     return SILT_OK;
 }
 
@@ -75,7 +76,8 @@ static silt_status open_writer(writer *w, silt_error *err) {
     buf_dispose(&sql);
     TRY(status);
     TRY(engine_connect(w->engine, &w->copier, err));
-    return engine_execute(w->copier, "SET SESSION preserve_insertion_order = false", err); /* else COPY would run on one thread; silt_feed keeps the order as it can */
+    return engine_execute(w->copier, "SET SESSION preserve_insertion_order = false",
+                          err); /* else COPY would run on one thread; silt_feed keeps the order as it can */
 }
 
 /* ---- one file ---- */
@@ -178,12 +180,15 @@ static silt_status finish_files(writer *w, silt_error *err) {
 
 static void remove_files(writer *w) {
     for (size_t i = 0; i < w->n_open; i++) {
-        if (w->open[i].finished) (void)!store_remove(w->spec->store, w->open[i].path, NULL);
-        else store_write_abort(w->spec->store, w->open[i].path, w->open[i].local);
+        if (w->open[i].finished)
+            (void)!store_remove(w->spec->store, w->open[i].path, NULL);
+        else
+            store_write_abort(w->spec->store, w->open[i].path, w->open[i].local);
     }
 }
 
-silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out, silt_error *err) {
+silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out,
+                         silt_error *err) {
     *out = (write_result){0};
     writer w = {.engine = e, .spec = spec, .arena = a, .out = out};
     silt_status status;

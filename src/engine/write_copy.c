@@ -5,10 +5,16 @@
 #include "engine/write_copy.h"
 
 silt_status copy_choose_format(str compression, copy_format *out, silt_error *err) {
-    static const struct { const char *name; copy_format format; } known[] = {
-        {"snappy", {"snappy", ".snappy.parquet"}}, {"zstd", {"zstd", ".zstd.parquet"}},           {"gzip", {"gzip", ".gz.parquet"}},
-        {"none", {"uncompressed", ".parquet"}},    {"uncompressed", {"uncompressed", ".parquet"}}, {"lz4_raw", {"lz4_raw", ".lz4raw.parquet"}},
-        {"brotli", {"brotli", ".br.parquet"}}};
+    static const struct {
+        const char *name;
+        copy_format format;
+    } known[] = {{"snappy", {"snappy", ".snappy.parquet"}},
+                 {"zstd", {"zstd", ".zstd.parquet"}},
+                 {"gzip", {"gzip", ".gz.parquet"}},
+                 {"none", {"uncompressed", ".parquet"}},
+                 {"uncompressed", {"uncompressed", ".parquet"}},
+                 {"lz4_raw", {"lz4_raw", ".lz4raw.parquet"}},
+                 {"brotli", {"brotli", ".br.parquet"}}};
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (compression.len == 0 || str_eq_ascii_fold(compression, str_of(known[i].name))) {
             *out = known[i].format;
@@ -51,7 +57,10 @@ static void write_type_ids(buf *sql, const data_type *type, int64_t id, const ne
     buf_append_char(sql, '{');
     write_id(sql, &first, id);
     for (size_t i = 0; i < type->n_fields; i++) write_field_ids(sql, &first, &type->fields[i], nested->a);
-    struct { const char *name; const data_type *type; } parts[2] = {{"element", type->id == TYPE_ARRAY ? type->element : NULL}, {NULL, NULL}};
+    struct {
+        const char *name;
+        const data_type *type;
+    } parts[2] = {{"element", type->id == TYPE_ARRAY ? type->element : NULL}, {NULL, NULL}};
     if (type->id == TYPE_MAP) {
         parts[0].name = "key", parts[0].type = type->key;
         parts[1].name = "value", parts[1].type = type->element;
@@ -76,8 +85,10 @@ static void write_field_ids(buf *sql, bool *first, const field *f, arena *a) {
     *first = false;
     engine_write_name(sql, f->physical_name);
     buf_append_z(sql, ": ");
-    if (!below) buf_append_i64(sql, f->field_id);
-    else write_type_ids(sql, f->type, f->field_id, &nested, f->physical_name);
+    if (!below)
+        buf_append_i64(sql, f->field_id);
+    else
+        write_type_ids(sql, f->type, f->field_id, &nested, f->physical_name);
 }
 
 static void write_ids(buf *sql, const write_spec *spec) {
@@ -104,8 +115,10 @@ void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *f
         if (!is_written(spec, i)) continue;
         if (!first) buf_append_z(sql, ", ");
         first = false;
-        if (f->type->id == TYPE_VARIANT && !spec->variant_shredding) buf_printf(sql, "variant_to_parquet_variant(c%zu)", i);
-        else buf_printf(sql, "c%zu", i);
+        if (f->type->id == TYPE_VARIANT && !spec->variant_shredding)
+            buf_printf(sql, "variant_to_parquet_variant(c%zu)", i);
+        else
+            buf_printf(sql, "c%zu", i);
         buf_append_z(sql, " AS ");
         engine_write_name(sql, f->physical_name);
     }

@@ -17,7 +17,7 @@
 #include "engine/write_partition.h"
 
 #define ROW_GROUP_ROWS 122880 /* DuckDB's default: 60 chunks */
-#define FIRST_RATIO    0.5    /* file bytes per byte in memory until a file has been written; that file is looked at on disk too */
+#define FIRST_RATIO    0.5 /* file bytes per byte in memory until a file has been written; that file is looked at on disk too */
 
 typedef struct feed_local {
     stats_tree *stats;
@@ -42,7 +42,7 @@ struct write_feed {
     int64_t rows, memory_bytes; /* of the file */
     int64_t looked_at_rows;     /* when the file on disk was last looked at */
     const char *local_path;
-    int local_file;             /* -1 until it is there */
+    int local_file; /* -1 until it is there */
     double ratio;
     bool ratio_is_known;
     const feed_local *turn;
@@ -62,7 +62,8 @@ static bool type_fits(duckdb_logical_type found, const data_type *type) {
     duckdb_logical_type wanted = engine_logical_type(type, false);
     bool fits = wanted && id == (int)duckdb_get_type_id(wanted);
     if (fits && type->id == TYPE_DECIMAL)
-        fits = duckdb_decimal_internal_type(found) == duckdb_decimal_internal_type(wanted) && duckdb_decimal_scale(found) == duckdb_decimal_scale(wanted);
+        fits = duckdb_decimal_internal_type(found) == duckdb_decimal_internal_type(wanted) &&
+               duckdb_decimal_scale(found) == duckdb_decimal_scale(wanted);
     if (wanted) duckdb_destroy_logical_type(&wanted);
     if (fits && type->id == TYPE_ARRAY) {
         duckdb_logical_type child = duckdb_list_type_child_type(found);
@@ -89,7 +90,8 @@ static bool struct_fits(duckdb_logical_type found, const data_type *type) {
 
 static silt_status check_types(write_feed *f, silt_error *err) {
     const data_type *schema = f->spec->schema;
-    if (duckdb_column_count(&f->stream.result) != schema->n_fields) return err_INTERNAL_ERROR(err, "a write's query has another number of columns than its table");
+    if (duckdb_column_count(&f->stream.result) != schema->n_fields)
+        return err_INTERNAL_ERROR(err, "a write's query has another number of columns than its table");
     for (size_t i = 0; i < schema->n_fields; i++) {
         duckdb_logical_type found = duckdb_column_logical_type(&f->stream.result, i);
         bool fits = schema->fields[i].type->id == TYPE_VOID || type_fits(found, schema->fields[i].type);
@@ -180,8 +182,10 @@ static size_t partition_end(const write_feed *f) {
     size_t low = f->at, high = f->n - 1; /* the first different row is in [low, high] */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (is_same_partition(f, middle)) low = middle + 1;
-        else high = middle;
+        if (is_same_partition(f, middle))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -207,7 +211,8 @@ silt_status write_feed_begin_file(write_feed *f, arena *a, bool *out_more, value
     if (!*out_partition) return error_no_memory(err);
     for (size_t i = 0; i < n; i++) {
         uint32_t column = f->spec->partition_columns[i];
-        TRY(partition_row_value(duckdb_data_chunk_get_vector(f->chunk, column), f->spec->schema->fields[column].type, f->at, a, &(*out_partition)[i], err));
+        TRY(partition_row_value(duckdb_data_chunk_get_vector(f->chunk, column), f->spec->schema->fields[column].type, f->at, a,
+                                &(*out_partition)[i], err));
     }
     return SILT_OK;
 }
@@ -217,9 +222,12 @@ static silt_status merge_stats(write_feed *f, buf *stats, silt_error *err) {
     bool ok = all != NULL;
     for (feed_local *l = f->locals; ok && l; l = l->next) ok = stats_tree_merge(all, l->stats);
     silt_status status = SILT_OK;
-    if (!ok) status = error_no_memory(err);
-    else if (stats_tree_rows(all) != f->rows) status = err_INTERNAL_ERROR(err, "statistics and rows of a written file differ in number");
-    else stats_tree_write(all, stats);
+    if (!ok)
+        status = error_no_memory(err);
+    else if (stats_tree_rows(all) != f->rows)
+        status = err_INTERNAL_ERROR(err, "statistics and rows of a written file differ in number");
+    else
+        stats_tree_write(all, stats);
     stats_tree_free(all);
     return status;
 }
@@ -259,7 +267,8 @@ static void bind(duckdb_bind_info info) {
         char name[24];
         snprintf(name, sizeof name, "c%zu", i);
         /* Physical names: the vectors are the query's, under the names of the file. */
-        duckdb_logical_type made = type->id == TYPE_VARIANT ? duckdb_column_logical_type(&f->stream.result, i) : engine_logical_type(type, true);
+        duckdb_logical_type made =
+            type->id == TYPE_VARIANT ? duckdb_column_logical_type(&f->stream.result, i) : engine_logical_type(type, true);
         if (!made) {
             duckdb_bind_set_error(info, "out of memory");
             return;
@@ -337,7 +346,8 @@ static size_t vector_bytes(duckdb_vector vector, const data_type *type, size_t f
         case TYPE_DATE: return 4 * n;
         case TYPE_DECIMAL: return (type->precision > 18 ? 16 : 8) * n;
         case TYPE_STRUCT:
-            for (size_t i = 0; i < type->n_fields; i++) bytes += vector_bytes(duckdb_struct_vector_get_child(vector, i), type->fields[i].type, from, to);
+            for (size_t i = 0; i < type->n_fields; i++)
+                bytes += vector_bytes(duckdb_struct_vector_get_child(vector, i), type->fields[i].type, from, to);
             return bytes;
         case TYPE_ARRAY: {
             size_t all = duckdb_list_vector_get_size(vector);
@@ -378,7 +388,8 @@ static bool is_large_enough(write_feed *f) {
 }
 
 /* Rows [*out_from, *out_to) of *out_chunk for this call, none when the file is complete. *out_owned: the caller ends the chunk. */
-static silt_status take_rows(write_feed *f, feed_local *l, duckdb_data_chunk *out_chunk, size_t *out_from, size_t *out_to, bool *out_owned, silt_error *err) {
+static silt_status take_rows(write_feed *f, feed_local *l, duckdb_data_chunk *out_chunk, size_t *out_from, size_t *out_to,
+                             bool *out_owned, silt_error *err) {
     *out_chunk = NULL;
     if (f->error.status != SILT_OK || f->file_full) return SILT_OK;
     TRY(fill_chunk(f, err));

@@ -13,7 +13,8 @@
 typedef struct write_feed write_feed;
 
 /** `sql` gives one column per field of spec->schema, sorted by partition where there are partition columns. Both are borrowed. */
-silt_status write_feed_open(running_query *source, const char *sql, const write_spec *spec, write_feed **out, silt_error *err) MUST_CHECK;
+silt_status write_feed_open(running_query *source, const char *sql, const write_spec *spec, write_feed **out,
+                            silt_error *err) MUST_CHECK;
 void write_feed_close(write_feed *f); /**< NULL is fine; no COPY may be running */
 uint64_t write_feed_id(const write_feed *f);
 

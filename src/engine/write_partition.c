@@ -43,7 +43,8 @@ bool partition_rows_equal(duckdb_vector vector, const data_type *type, size_t i,
     if (null_i || null_j) return null_i && null_j;
     if (is_text(type)) return str_eq(text_at(vector, i), text_at(other, j));
     size_t width = storage_width(type);
-    return memcmp((const char *)duckdb_vector_get_data(vector) + i * width, (const char *)duckdb_vector_get_data(other) + j * width, width) == 0;
+    return memcmp((const char *)duckdb_vector_get_data(vector) + i * width,
+                  (const char *)duckdb_vector_get_data(other) + j * width, width) == 0;
 }
 
 static int128 integer_at(const void *data, size_t row, size_t width) {
@@ -66,7 +67,9 @@ silt_status partition_row_value(duckdb_vector vector, const data_type *type, siz
         case TYPE_DOUBLE: out->as.f64 = ((const double *)data)[row]; return SILT_OK;
         case TYPE_DECIMAL: out->as.decimal = integer_at(data, row, storage_width(type)); return SILT_OK;
         case TYPE_STRING:
-        case TYPE_BINARY: out->as.bytes = arena_str(a, text_at(vector, row)); return out->as.bytes.ptr ? SILT_OK : error_no_memory(err);
+        case TYPE_BINARY:
+            out->as.bytes = arena_str(a, text_at(vector, row));
+            return out->as.bytes.ptr ? SILT_OK : error_no_memory(err);
         case TYPE_BYTE:
         case TYPE_SHORT:
         case TYPE_INT:
@@ -79,10 +82,14 @@ silt_status partition_row_value(duckdb_vector vector, const data_type *type, siz
 }
 
 void partition_write_sort_key(buf *out, const data_type *type, size_t column) {
-    if (type->id == TYPE_STRING) buf_printf(out, "nullif(nullif(c%zu, ''), '" HIVE_NULL "')", column);
-    else if (type->id == TYPE_BINARY) buf_printf(out, "nullif(nullif(c%zu, ''::BLOB), '" HIVE_NULL "'::BLOB)", column);
-    else if (type->id == TYPE_FLOAT || type->id == TYPE_DOUBLE) buf_printf(out, "CAST(c%zu AS VARCHAR)", column);
-    else buf_printf(out, "c%zu", column);
+    if (type->id == TYPE_STRING)
+        buf_printf(out, "nullif(nullif(c%zu, ''), '" HIVE_NULL "')", column);
+    else if (type->id == TYPE_BINARY)
+        buf_printf(out, "nullif(nullif(c%zu, ''::BLOB), '" HIVE_NULL "'::BLOB)", column);
+    else if (type->id == TYPE_FLOAT || type->id == TYPE_DOUBLE)
+        buf_printf(out, "CAST(c%zu AS VARCHAR)", column);
+    else
+        buf_printf(out, "c%zu", column);
 }
 
 static void write_random_prefix(buf *out) {

@@ -9,10 +9,10 @@
 
 typedef struct stats_node stats_node;
 struct stats_node {
-    str name;             /* physical, borrowed from the spec's schema */
+    str name; /* physical, borrowed from the spec's schema */
     const data_type *type;
-    bool counted;         /* leaf: takes part in nullCount; struct: has a counted leaf below */
-    bool bounded;         /* leaf: may have min and max; struct: has such a leaf below */
+    bool counted; /* leaf: takes part in nullCount; struct: has a counted leaf below */
+    bool bounded; /* leaf: may have min and max; struct: has such a leaf below */
     stats_leaf leaf;
     stats_node *children; /* STRUCT */
     size_t n_children;
@@ -46,7 +46,7 @@ static bool type_has_bounds(type_id id) {
 
 typedef struct chooser {
     const write_spec *spec;
-    int64_t left;        /* leaves still to be counted; < 0: no limit */
+    int64_t left; /* leaves still to be counted; < 0: no limit */
     uint32_t path[64];
     size_t depth;
 } chooser;
@@ -212,7 +212,10 @@ static void write_members(const stats_node *node, stats_part part, buf *out) {
 void stats_tree_write(const stats_tree *t, buf *out) {
     buf_append_z(out, "{\"numRecords\":");
     buf_append_i64(out, t->rows);
-    static const struct { const char *key; stats_part part; } parts[] = {{"minValues", PART_MIN}, {"maxValues", PART_MAX}, {"nullCount", PART_NULLS}};
+    static const struct {
+        const char *key;
+        stats_part part;
+    } parts[] = {{"minValues", PART_MIN}, {"maxValues", PART_MAX}, {"nullCount", PART_NULLS}};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (!has_part(&t->root, parts[i].part)) continue;
         buf_printf(out, ",\"%s\":", parts[i].key);

@@ -51,26 +51,26 @@ static void widen(stats_leaf *l, int128 low, int128 high) {
     l->has_value = true;
 }
 
-#define ADD_INTEGERS(name, type, greatest, least)                                                    \
+#define ADD_INTEGERS(name, type, greatest, least)                                                      \
     static void name(stats_leaf *l, const void *data, const uint64_t *words, size_t from, size_t to) { \
-        const type *v = data;                                                                        \
-        type low = greatest, high = least;                                                           \
-        size_t n = 0;                                                                                \
-        if (!words) {                                                                                \
-            for (size_t i = from; i < to; i++) {                                                     \
-                low = v[i] < low ? v[i] : low;                                                       \
-                high = v[i] > high ? v[i] : high;                                                    \
-            }                                                                                        \
-            n = to - from;                                                                           \
-        } else {                                                                                     \
-            for (size_t i = from; i < to; i++) {                                                     \
-                if (!is_set(words, i)) continue;                                                     \
-                n++;                                                                                 \
-                low = v[i] < low ? v[i] : low;                                                       \
-                high = v[i] > high ? v[i] : high;                                                    \
-            }                                                                                        \
-        }                                                                                            \
-        if (n) widen(l, low, high);                                                                  \
+        const type *v = data;                                                                          \
+        type low = greatest, high = least;                                                             \
+        size_t n = 0;                                                                                  \
+        if (!words) {                                                                                  \
+            for (size_t i = from; i < to; i++) {                                                       \
+                low = v[i] < low ? v[i] : low;                                                         \
+                high = v[i] > high ? v[i] : high;                                                      \
+            }                                                                                          \
+            n = to - from;                                                                             \
+        } else {                                                                                       \
+            for (size_t i = from; i < to; i++) {                                                       \
+                if (!is_set(words, i)) continue;                                                       \
+                n++;                                                                                   \
+                low = v[i] < low ? v[i] : low;                                                         \
+                high = v[i] > high ? v[i] : high;                                                      \
+            }                                                                                          \
+        }                                                                                              \
+        if (n) widen(l, low, high);                                                                    \
     }
 
 #define INT128_GREATEST ((int128)(~(unsigned __int128)0 >> 1))
@@ -96,24 +96,24 @@ static void add_i128(stats_leaf *l, const void *data, const uint64_t *words, siz
 }
 
 /* Comparisons with NaN are false, so NaN takes no part in low and high. */
-#define ADD_FLOATS(name, type)                                                                       \
-    static void name(stats_leaf *l, const void *data, const uint64_t *words, size_t from, size_t to) { \
-        const type *v = data;                                                                        \
+#define ADD_FLOATS(name, type)                                                                                  \
+    static void name(stats_leaf *l, const void *data, const uint64_t *words, size_t from, size_t to) {          \
+        const type *v = data;                                                                                   \
         double low = l->has_number ? l->float_low : INFINITY, high = l->has_number ? l->float_high : -INFINITY; \
-        size_t n = 0, nans = 0;                                                                      \
-        for (size_t i = from; i < to; i++) {                                                         \
-            if (!is_set(words, i)) continue;                                                         \
-            double x = (double)v[i];                                                                 \
-            n++;                                                                                     \
-            nans += x != x;                                                                          \
-            low = x < low ? x : low;                                                                 \
-            high = x > high ? x : high;                                                              \
-        }                                                                                            \
-        l->float_low = low;                                                                          \
-        l->float_high = high;                                                                        \
-        l->has_number |= n > nans;                                                                   \
-        l->has_nan |= nans > 0;                                                                      \
-        l->has_value |= n > 0;                                                                       \
+        size_t n = 0, nans = 0;                                                                                 \
+        for (size_t i = from; i < to; i++) {                                                                    \
+            if (!is_set(words, i)) continue;                                                                    \
+            double x = (double)v[i];                                                                            \
+            n++;                                                                                                \
+            nans += x != x;                                                                                     \
+            low = x < low ? x : low;                                                                            \
+            high = x > high ? x : high;                                                                         \
+        }                                                                                                       \
+        l->float_low = low;                                                                                     \
+        l->float_high = high;                                                                                   \
+        l->has_number |= n > nans;                                                                              \
+        l->has_nan |= nans > 0;                                                                                 \
+        l->has_value |= n > 0;                                                                                  \
     }
 
 ADD_FLOATS(add_f32, float)
@@ -160,8 +160,10 @@ static bool add_texts(stats_leaf *l, const void *data, const uint64_t *words, si
         uint32_t head = head_of(&v[i]);
         if (head > l->text_low.head && head < l->text_high.head) continue;
         str text = {duckdb_string_t_data(&v[i]), duckdb_string_t_length(v[i])};
-        if (head <= l->text_low.head && str_cmp(text, kept_str(&l->text_low)) < 0 && !keep_text(l, &l->text_low, text, head)) return false;
-        if (head >= l->text_high.head && str_cmp(text, kept_str(&l->text_high)) > 0 && !keep_text(l, &l->text_high, text, head)) return false;
+        if (head <= l->text_low.head && str_cmp(text, kept_str(&l->text_low)) < 0 && !keep_text(l, &l->text_low, text, head))
+            return false;
+        if (head >= l->text_high.head && str_cmp(text, kept_str(&l->text_high)) > 0 && !keep_text(l, &l->text_high, text, head))
+            return false;
     }
     return true;
 }
@@ -184,10 +186,14 @@ static size_t count_nulls(const uint64_t *words, size_t from, size_t to) {
 }
 
 static void add_decimals(stats_leaf *l, const void *data, const uint64_t *words, size_t from, size_t to) {
-    if (l->type->precision <= 4) add_i16(l, data, words, from, to);
-    else if (l->type->precision <= 9) add_i32(l, data, words, from, to);
-    else if (l->type->precision <= 18) add_i64(l, data, words, from, to);
-    else add_i128(l, data, words, from, to);
+    if (l->type->precision <= 4)
+        add_i16(l, data, words, from, to);
+    else if (l->type->precision <= 9)
+        add_i32(l, data, words, from, to);
+    else if (l->type->precision <= 18)
+        add_i64(l, data, words, from, to);
+    else
+        add_i128(l, data, words, from, to);
 }
 
 bool stats_leaf_add(stats_leaf *l, duckdb_vector vector, const row_mask *mask, size_t from, size_t to, bool bounded) {
@@ -216,14 +222,16 @@ bool stats_leaf_merge(stats_leaf *into, const stats_leaf *other) {
     if (into->type->id == TYPE_STRING) {
         bool first = !into->has_value;
         into->has_value = true;
-        if ((first || str_cmp(kept_str(&other->text_low), kept_str(&into->text_low)) < 0) && !keep_text(into, &into->text_low, kept_str(&other->text_low), other->text_low.head))
+        if ((first || str_cmp(kept_str(&other->text_low), kept_str(&into->text_low)) < 0) &&
+            !keep_text(into, &into->text_low, kept_str(&other->text_low), other->text_low.head))
             return false;
         return (!first && str_cmp(kept_str(&other->text_high), kept_str(&into->text_high)) <= 0) ||
                keep_text(into, &into->text_high, kept_str(&other->text_high), other->text_high.head);
     }
     if (into->type->id == TYPE_FLOAT || into->type->id == TYPE_DOUBLE) {
         if (other->has_number && (!into->has_number || other->float_low < into->float_low)) into->float_low = other->float_low;
-        if (other->has_number && (!into->has_number || other->float_high > into->float_high)) into->float_high = other->float_high;
+        if (other->has_number && (!into->has_number || other->float_high > into->float_high))
+            into->float_high = other->float_high;
         into->has_number |= other->has_number;
         into->has_nan |= other->has_nan;
         into->has_value = true;

@@ -22,10 +22,10 @@ typedef struct kept_text {
 
 typedef struct stats_leaf {
     const data_type *type;
-    size_t prefix;            /**< of strings, in characters */
+    size_t prefix; /**< of strings, in characters */
     int64_t nulls;
     bool has_value;
-    int128 low, high;         /**< integers, dates, timestamps, decimals */
+    int128 low, high; /**< integers, dates, timestamps, decimals */
     double float_low, float_high;
     bool has_number, has_nan; /**< floats */
     kept_text text_low, text_high;

@@ -36,8 +36,7 @@ struct scope {
     bool aliases_first;           /**< ORDER BY and HAVING: the select list wins over FROM */
     lambda_name *lambdas; size_t n_lambdas, lambda_capacity;
     clause where;
-    bool in_aggregate, in_window, in_generator;
-    bool has_windows_allowed;
+    bool in_aggregate;
     window_spec *const *window_specs; const str *window_names; size_t n_windows;
 };
 

@@ -393,6 +393,9 @@ silt_status bind_call(binder *b, scope *s, expr *e) {
     if (!row) return wrong_count(b, e, function_find(e->function_name, SIZE_MAX, &known));
     if (row->flags & FN_MACRO) return bind_macro(b, s, e, row->sql);
     TRY(check_place(b, s == &none ? NULL : s, e, row));
+    if (e->is_distinct && !(row->flags & FN_DISTINCT)) return err_UNSUPPORTED_FEATURE(b->err, "DISTINCT in this function");
+    if (e->n_within_order && !(row->flags & FN_ORDERED)) return err_UNSUPPORTED_FEATURE(b->err, "WITHIN GROUP for this function");
+    if (e->filter && row->kind != FUNCTION_AGGREGATE) return err_UNSUPPORTED_FEATURE(b->err, "FILTER on a function that does not aggregate");
     bool aggregate = row->kind == FUNCTION_AGGREGATE && !e->over, kept_aggregate = s->in_aggregate;
     if (aggregate) s->in_aggregate = true;
     st = bind_arguments(b, s, e);

@@ -229,7 +229,7 @@ static silt_status bind_index(binder *b, scope *s, expr *e) {
 
 static silt_status bind_parameter(binder *b, scope *s, expr *e) {
     const bind_env *env = b->env;
-    size_t found = SIZE_MAX, position = (size_t)e->column;
+    size_t found = SIZE_MAX, position = e->column; /* set by the parser for '?' */
     for (size_t i = 0; i < env->n_parameters; i++) {
         bool unnamed = e->function_name.len == 0;
         if (unnamed ? i == position : str_eq_fold(env->parameter_names[i], e->function_name)) {

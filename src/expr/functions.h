@@ -30,9 +30,8 @@ enum {
     FN_VOLATILE = 4,     /**< another value at each call */
     FN_RAISES = 8,       /**< its C function raises: printed behind the guard of print_duckdb.c */
     FN_MACRO = 16,       /**< `sql` is Spark SQL over $1…$9, parsed and bound in its place */
-    FN_DISTINCT = 32,    /**< aggregate: DISTINCT makes a difference and is allowed */
-    FN_NULL_SAFE = 64,   /**< gives a value for NULL arguments (nullability is not that of the arguments) */
-    FN_ORDERED = 128     /**< aggregate: result depends on the order of rows */
+    FN_DISTINCT = 32,    /**< aggregate: DISTINCT may stand in it */
+    FN_ORDERED = 64      /**< aggregate: WITHIN GROUP (ORDER BY …) may follow */
 };
 
 struct function_row {

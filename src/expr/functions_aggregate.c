@@ -24,14 +24,14 @@ static silt_status print_count(printer *p, const expr *e) {
         buf_append_z(p->out, "CASE WHEN ");
         for (size_t i = 0; i < e->n_args; i++) {
             if (i) buf_append_z(p->out, " AND ");
-            TRY(print_expr(p, e->args[i]));
+            TRY(print_argument(p, e, e->args[i]));
             buf_append_z(p->out, " IS NOT NULL");
         }
         buf_append_z(p->out, " THEN ROW(");
         TRY(print_exprs(p, e->args, e->n_args, ", "));
         buf_append_z(p->out, ") END");
     } else {
-        TRY(print_expr(p, e->args[0]));
+        TRY(print_argument(p, e, e->args[0]));
     }
     buf_append_char(p->out, ')');
     return print_window_tail(p, e);
@@ -49,7 +49,7 @@ static bool is_try(const expr *e) { return str_starts_with(e->function_name, STR
 
 static silt_status print_sum_of(printer *p, const expr *e, const expr *arg) {
     buf_append_z(p->out, e->is_distinct ? "sum(DISTINCT " : "sum(");
-    TRY(print_expr(p, arg));
+    TRY(print_argument(p, e, arg));
     buf_append_char(p->out, ')');
     return print_window_tail(p, e);
 }
@@ -93,16 +93,16 @@ static silt_status print_first(printer *p, const expr *e) {
     bool ignore = e->ignore_nulls || (e->n_args == 2 && e->args[1]->kind == EXPR_LITERAL && e->args[1]->literal.as.boolean);
     if (e->over) {
         buf_append_z(p->out, last ? "last_value(" : "first_value(");
-        TRY(print_expr(p, e->args[0]));
+        TRY(print_argument(p, e, e->args[0]));
         buf_append_z(p->out, ignore ? " IGNORE NULLS)" : ")");
         return print_window_tail(p, e);
     }
     buf_append_z(p->out, last ? "last(" : "first(");
-    TRY(print_expr(p, e->args[0]));
+    TRY(print_argument(p, e, e->args[0]));
     buf_append_char(p->out, ')');
     if (!ignore) return print_window_tail(p, e);
     buf_append_z(p->out, " FILTER (WHERE ");
-    TRY(print_expr(p, e->args[0]));
+    TRY(print_argument(p, e, e->args[0]));
     buf_append_z(p->out, " IS NOT NULL");
     if (e->filter) {
         buf_append_z(p->out, " AND ");
@@ -117,10 +117,10 @@ static silt_status print_collect(printer *p, const expr *e) {
     bool set = str_eq_ascii_fold(e->function_name, STR("collect_set"));
     buf_append_z(p->out, "coalesce(list(");
     if (set || e->is_distinct) buf_append_z(p->out, "DISTINCT ");
-    TRY(print_expr(p, e->args[0]));
+    TRY(print_argument(p, e, e->args[0]));
     if (e->n_within_order) TRY(print_template(p, " $O", e));
     buf_append_z(p->out, ") FILTER (WHERE ");
-    TRY(print_expr(p, e->args[0]));
+    TRY(print_argument(p, e, e->args[0]));
     buf_append_z(p->out, " IS NOT NULL");
     if (e->filter) {
         buf_append_z(p->out, " AND ");
@@ -198,7 +198,7 @@ static silt_status bind_percentile_approx(binder *b, expr *e) {
 static silt_status print_list_agg(printer *p, const expr *e) {
     buf_append_z(p->out, "string_agg(");
     if (e->is_distinct) buf_append_z(p->out, "DISTINCT ");
-    TRY(print_expr(p, e->args[0]));
+    TRY(print_argument(p, e, e->args[0]));
     buf_append_z(p->out, ", ");
     if (e->n_args == 2) TRY(print_expr(p, e->args[1]));
     else buf_append_z(p->out, "''");
@@ -221,24 +221,24 @@ static const function_row rows[] = {
     AGG_X("try_sum", NULL, "number -> custom", FN_DISTINCT, bind_sum, print_sum, "Sum, NULL on overflow"),
     AGG_X("avg", "mean", "number -> custom", FN_DISTINCT, bind_avg, print_avg, "Mean"),
     AGG_X("try_avg", NULL, "number -> custom", FN_DISTINCT, bind_avg, print_avg, "Mean, NULL on overflow"),
-    AGG_X("min", NULL, "any -> arg1", 0, NULL, print_extreme, "Least value"),
-    AGG_X("max", NULL, "any -> arg1", 0, NULL, print_extreme, "Greatest value"),
-    AGG_X("first", "first_value any_value", "any, bool? -> arg1", FN_ORDERED, NULL, print_first, "A value of the first row (any order unless sorted)"),
-    AGG_X("last", "last_value", "any, bool? -> arg1", FN_ORDERED, NULL, print_first, "A value of the last row"),
+    AGG_X("min", NULL, "any -> arg1", FN_DISTINCT, NULL, print_extreme, "Least value"),
+    AGG_X("max", NULL, "any -> arg1", FN_DISTINCT, NULL, print_extreme, "Greatest value"),
+    AGG_X("first", "first_value any_value", "any, bool? -> arg1", FN_DISTINCT, NULL, print_first, "A value of the first row (any order unless sorted)"),
+    AGG_X("last", "last_value", "any, bool? -> arg1", FN_DISTINCT, NULL, print_first, "A value of the last row"),
     AGG_X("collect_list", "array_agg", "any -> custom", FN_ORDERED | FN_DISTINCT, bind_collect, print_collect, "All non-null values as an array"),
-    AGG_X("collect_set", NULL, "any -> custom", FN_ORDERED, bind_collect, print_collect, "The distinct non-null values as an array"),
+    AGG_X("collect_set", NULL, "any -> custom", FN_DISTINCT, bind_collect, print_collect, "The distinct non-null values as an array"),
     AGG("count_if", NULL, "bool -> long", FN_DISTINCT, "count($DCASE WHEN $1 THEN 1 END)$F", "Number of rows for which it is true"),
-    AGG("bool_and", "every", "bool -> bool", 0, "bool_and($1)$F", "Are all true"),
-    AGG("bool_or", "some any", "bool -> bool", 0, "bool_or($1)$F", "Is any true"),
+    AGG("bool_and", "every", "bool -> bool", FN_DISTINCT, "bool_and($1)$F", "Are all true"),
+    AGG("bool_or", "some any", "bool -> bool", FN_DISTINCT, "bool_or($1)$F", "Is any true"),
     AGG("stddev", "std stddev_samp", "double -> double", FN_DISTINCT, "stddev_samp($D$1)$F", "Sample standard deviation"),
     AGG("stddev_pop", NULL, "double -> double", FN_DISTINCT, "stddev_pop($D$1)$F", "Population standard deviation"),
     AGG("variance", "var_samp", "double -> double", FN_DISTINCT, "var_samp($D$1)$F", "Sample variance"),
     AGG("var_pop", NULL, "double -> double", FN_DISTINCT, "var_pop($D$1)$F", "Population variance"),
     AGG("skewness", NULL, "double -> double", FN_DISTINCT, "CASE count($D$1)$F WHEN 0 THEN NULL WHEN 1 THEN 'nan'::DOUBLE WHEN 2 THEN 0 ELSE skewness($D$1)$F * (count($D$1)$F - 2) / sqrt(CAST(count($D$1)$F AS DOUBLE) * (count($D$1)$F - 1)) END", "Skewness"),
     AGG("kurtosis", NULL, "double -> double", FN_DISTINCT, "kurtosis_pop($D$1)$F", "Excess kurtosis"),
-    AGG("corr", NULL, "double, double -> double", FN_DISTINCT, "corr($1, $2)$F", "Pearson's correlation"),
-    AGG("covar_pop", NULL, "double, double -> double", FN_DISTINCT, "covar_pop($1, $2)$F", "Population covariance"),
-    AGG("covar_samp", NULL, "double, double -> double", FN_DISTINCT, "covar_samp($1, $2)$F", "Sample covariance"),
+    AGG("corr", NULL, "double, double -> double", FN_DISTINCT, "corr($D$1, $2)$F", "Pearson's correlation"),
+    AGG("covar_pop", NULL, "double, double -> double", FN_DISTINCT, "covar_pop($D$1, $2)$F", "Population covariance"),
+    AGG("covar_samp", NULL, "double, double -> double", FN_DISTINCT, "covar_samp($D$1, $2)$F", "Sample covariance"),
     AGG("regr_count", NULL, "double, double -> long", 0, "CAST(regr_count($1, $2)$F AS BIGINT)", "Number of pairs without null"),
     AGG("regr_avgx", NULL, "double, double -> double", 0, "regr_avgx($1, $2)$F", "Mean of the second argument"),
     AGG("regr_avgy", NULL, "double, double -> double", 0, "regr_avgy($1, $2)$F", "Mean of the first argument"),
@@ -248,17 +248,17 @@ static const function_row rows[] = {
     AGG("regr_sxx", NULL, "double, double -> double", 0, "regr_sxx($1, $2)$F", "Sum of squares of the second argument"),
     AGG("regr_syy", NULL, "double, double -> double", 0, "regr_syy($1, $2)$F", "Sum of squares of the first argument"),
     AGG("regr_sxy", NULL, "double, double -> double", 0, "regr_sxy($1, $2)$F", "Sum of products"),
-    AGG_X("percentile", "percentile_cont percentile_disc", "any, any?, any? -> custom", 0, bind_percentile, print_percentile, "Exact percentile"),
+    AGG_X("percentile", "percentile_cont percentile_disc", "any, any?, any? -> custom", FN_ORDERED, bind_percentile, print_percentile, "Exact percentile"),
     AGG("median", NULL, "double -> double", FN_DISTINCT, "quantile_cont($D$1, 0.5)$F", "Median"),
     {.name = "percentile_approx", .aliases = "approx_percentile", .signature = "any, any, int? -> custom", .sql = "quantile_disc($1, $2)$F", .bind = bind_percentile_approx,
      .doc = "Percentile that is a value of the column", .kind = FUNCTION_AGGREGATE},
-    AGG("approx_count_distinct", NULL, "any, double? -> long", 0, "approx_count_distinct($1)$F", "Estimated number of distinct values"),
+    AGG("approx_count_distinct", NULL, "any, double? -> long", FN_DISTINCT, "approx_count_distinct($1)$F", "Estimated number of distinct values"),
     AGG("mode", NULL, "any, bool? -> arg1", 0, "mode($1)$F", "Most frequent value"),
-    AGG("max_by", NULL, "any, any -> arg1", FN_ORDERED, "arg_max_null($1, $2)$F", "Value of the row with the greatest second argument"),
-    AGG("min_by", NULL, "any, any -> arg1", FN_ORDERED, "arg_min_null($1, $2)$F", "Value of the row with the least second argument"),
-    AGG("bit_and", NULL, "integral -> arg1", 0, "bit_and($1)$F", "Bitwise AND of all values"),
-    AGG("bit_or", NULL, "integral -> arg1", 0, "bit_or($1)$F", "Bitwise OR of all values"),
-    AGG("bit_xor", NULL, "integral -> arg1", FN_DISTINCT, "bit_xor($1)$F", "Bitwise XOR of all values"),
+    AGG("max_by", NULL, "any, any -> arg1", 0, "arg_max_null($1, $2)$F", "Value of the row with the greatest second argument"),
+    AGG("min_by", NULL, "any, any -> arg1", 0, "arg_min_null($1, $2)$F", "Value of the row with the least second argument"),
+    AGG("bit_and", NULL, "integral -> arg1", FN_DISTINCT, "bit_and($1)$F", "Bitwise AND of all values"),
+    AGG("bit_or", NULL, "integral -> arg1", FN_DISTINCT, "bit_or($1)$F", "Bitwise OR of all values"),
+    AGG("bit_xor", NULL, "integral -> arg1", FN_DISTINCT, "bit_xor($D$1)$F", "Bitwise XOR of all values"),
     AGG_X("listagg", "string_agg", "string, string? -> string", FN_ORDERED | FN_DISTINCT, NULL, print_list_agg, "All non-null values joined to one string"),
     AGG_X("grouping", NULL, "any -> custom", 0, bind_grouping, NULL, "1 where the grouping set leaves the column out"),
     AGG_X("grouping_id", NULL, "any* -> custom", 0, bind_grouping, NULL, "The grouping() of the columns as one number"),

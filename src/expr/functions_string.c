@@ -150,7 +150,65 @@ static silt_status bind_mask(binder *b, expr *e) {
     return SILT_OK;
 }
 
+/* ---- number formats ---- */
+
+static bool is_try(const expr *e) { return str_starts_with(e->function_name, STR("try_")) || str_starts_with(e->function_name, STR("TRY_")); }
+
+/* The format's digits are the result's precision and scale. */
+static silt_status bind_to_number(binder *b, expr *e) {
+    if (e->args[1]->kind != EXPR_LITERAL || e->args[1]->literal.is_null) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`format`");
+    str f = e->args[1]->literal.as.bytes;
+    int digits = 0, scale = 0;
+    bool after = false;
+    for (size_t i = 0; i < f.len; i++) {
+        bool digit = f.ptr[i] == '9' || f.ptr[i] == '0';
+        digits += digit;
+        scale += digit && after;
+        after |= f.ptr[i] == '.' || (f.ptr[i] | 0x20) == 'd';
+    }
+    BIND_NEW(e->type, type_decimal(b->a, digits < 1 ? 1 : digits > 38 ? 38 : digits, scale > 38 ? 38 : scale));
+    if (is_try(e)) e->nullable = true;
+    return SILT_OK;
+}
+
+static silt_status print_to_number(printer *p, const expr *e) {
+    print_decimal_begin(p, e->type, is_try(e));
+    TRY(print_template(p, "silt_to_number($1, $2", e));
+    buf_append_z(p->out, is_try(e) ? ", true)" : ", false)");
+    print_decimal_end(p, is_try(e));
+    return SILT_OK;
+}
+
+/* to_char(number, format); of dates date_format, of binaries an encoding. */
+static silt_status bind_to_char(binder *b, expr *e) {
+    type_id t = e->args[0]->type->id;
+    if (t == TYPE_DATE || t == TYPE_TIMESTAMP || t == TYPE_TIMESTAMP_NTZ || t == TYPE_BINARY) {
+        bool base64 = t == TYPE_BINARY && e->args[1]->kind == EXPR_LITERAL && str_eq_ascii_fold(e->args[1]->literal.as.bytes, STR("base64"));
+        bool hex = t == TYPE_BINARY && e->args[1]->kind == EXPR_LITERAL && str_eq_ascii_fold(e->args[1]->literal.as.bytes, STR("hex"));
+        expr *call;
+        BIND_NEW(call, expr_call(b->a, t != TYPE_BINARY ? "date_format" : base64 ? "base64" : hex ? "hex" : "decode", e->args, base64 || hex ? 1 : 2, e->span));
+        TRY(bind_expr(b, b->current, call));
+        bind_become(e, call);
+        return SILT_OK;
+    }
+    if (!type_is_numeric(e->args[0]->type)) {
+        const data_type *d;
+        BIND_NEW(d, type_decimal(b->a, 38, 18));
+        TRY(bind_coerce_slot(b, &e->args[0], d, e, 0));
+    } else if (e->args[0]->type->id == TYPE_DOUBLE || e->args[0]->type->id == TYPE_FLOAT) {
+        const data_type *d;
+        BIND_NEW(d, type_decimal(b->a, 30, 15));
+        TRY(bind_cast_slot(b, &e->args[0], d));
+    }
+    e->type = &type_string;
+    e->nullable = true;
+    return SILT_OK;
+}
+
 static const function_row rows[] = {
+    CUSTOM("to_number", "try_to_number", "string, string -> custom", 0, bind_to_number, print_to_number, "Decimal of a text by a format"),
+    {.name = "to_char", .aliases = "to_varchar", .signature = "any, string -> custom", .flags = FN_RAISES, .sql = "silt_to_char($1, $2)", .bind = bind_to_char,
+     .doc = "Text of a number (or date) by a format"},
     CUSTOM("concat", "||", "any* -> custom", 0, bind_concat, print_concat, "Strings, binaries or arrays put together; NULL if one is null"),
     CUSTOM("concat_ws", NULL, "string, any* -> custom", 0, bind_concat_ws, print_concat_ws, "Strings and arrays of strings joined by a separator, nulls left out"),
     SCALAR("length", "char_length character_length len", "=binary -> int", "CAST(octet_length($1) AS INTEGER)", "Number of bytes"),

@@ -8,7 +8,7 @@
 extern const function_group functions_math, functions_string, functions_regex, functions_datetime, functions_conditional, functions_collection, functions_lambda,
     functions_json, functions_aggregate, functions_window, functions_generator, functions_misc;
 
-/* Shapes of rows; `-` in the middle of a signature is "->". */
+/* Shapes of rows. */
 #define SCALAR(name_, aliases_, signature_, sql_, doc_) {.name = name_, .aliases = aliases_, .signature = signature_, .sql = sql_, .doc = doc_}
 #define SCALAR_F(name_, aliases_, signature_, flags_, sql_, doc_) {.name = name_, .aliases = aliases_, .signature = signature_, .flags = flags_, .sql = sql_, .doc = doc_}
 #define CUSTOM(name_, aliases_, signature_, flags_, bind_, print_, doc_) \

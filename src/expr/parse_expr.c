@@ -4,12 +4,13 @@
  */
 #include "expr/parse_internal.h"
 
-silt_status parse_enter(parser *p) {
-    if (++p->depth <= PARSER_MAX_DEPTH) return SILT_OK;
+static silt_status too_deep(parser *p) {
     silt_status s = err_PARSE_SYNTAX_ERROR(p->err, STR("…"));
     error_detail(p->err, "the statement nests deeper than %d levels", PARSER_MAX_DEPTH);
     return s;
 }
+
+silt_status parse_enter(parser *p) { return ++p->depth <= PARSER_MAX_DEPTH ? SILT_OK : too_deep(p); }
 
 silt_status parse_list_add(parser *p, expr_list *list, expr *e) {
     return ARENA_PUSH(p->a, list->items, list->count, list->capacity, e) ? SILT_OK : error_no_memory(p->err);
@@ -97,11 +98,12 @@ static silt_status parse_binary(parser *p, int min_level, expr **out) {
     expr *left;
     TRY(parse_enter(p));
     TRY(parse_unary(p, &left));
-    for (;;) {
+    for (int links = 0;; links++) { /* a chain grows a tree as deep as it is long */
         const char *fn;
         size_t tokens;
         int level = binary_operator(p, &fn, &tokens);
         if (level == 0 || level < min_level) break;
+        if (links > 2 * PARSER_MAX_DEPTH) return too_deep(p);
         p->at += tokens;
         expr *right;
         TRY(parse_binary(p, level + 1, &right));

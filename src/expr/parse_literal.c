@@ -23,7 +23,8 @@ static silt_status integer_literal(parser *p, str digits, char suffix, source_sp
         if (suffix) return number_out_of_range(p, digits, suffix == 'L' ? "bigint" : suffix == 'S' ? "smallint" : "tinyint");
         int128 wide; /* more digits than BIGINT holds: a decimal, as Spark */
         size_t n = digits.len - (digits.ptr[0] == '-');
-        if (n > 38 || !decimal_parse(digits, 0, &wide)) return number_out_of_range(p, digits, "decimal");
+        if (n > 38) return err_DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION(p->err, (int64_t)n);
+        if (!decimal_parse(digits, 0, &wide)) return number_out_of_range(p, digits, "decimal");
         const data_type *t = type_decimal(p->a, (int)n, 0);
         if (!t) return error_no_memory(p->err);
         NEW_OR_FAIL(*out, expr_literal(p->a, (value){.type = t, .as.decimal = wide}, span));

@@ -425,10 +425,16 @@ static silt_status simple_literal(parser *p, expr **out) {
 static silt_status parse_parameter(parser *p, expr **out) {
     uint32_t from = parser_peek(p, 0)->from;
     str name = STR("");
-    if (parser_accept_op(p, ":")) TRY(parser_identifier(p, &name));
-    else p->at++;
+    uint32_t position = 0; /* of a '?' among those of the text, whatever order they are bound in */
+    if (parser_accept_op(p, ":")) {
+        TRY(parser_identifier(p, &name));
+    } else {
+        for (size_t i = 0; i < p->at; i++) position += p->tokens[i].kind == TOKEN_OP && str_eqz(p->tokens[i].text, "?");
+        p->at++;
+    }
     NEW_OR_FAIL(*out, expr_new(p->a, EXPR_PARAMETER, span_from(p, from)));
     (*out)->function_name = name;
+    (*out)->column = position;
     return SILT_OK;
 }
 

@@ -73,7 +73,8 @@ static silt_status parse_decimal(parser *p, const data_type **out) {
         if (parser_accept_op(p, ",")) TRY(parser_integer(p, &scale));
         TRY(parser_expect_op(p, ")"));
     }
-    if (precision < 1 || precision > 38 || scale < 0 || scale > precision) {
+    if (precision > 38) return err_DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION(p->err, precision);
+    if (precision < 1 || scale < 0 || scale > precision) {
         return err_INVALID_DECIMAL_TYPE(p->err, precision, scale);
     }
     NEW_OR_FAIL(*out, type_decimal(p->a, (int)precision, (int)scale));

@@ -16,6 +16,9 @@ struct print_map {
     size_t n, capacity, text_count, text_capacity;
 };
 
+/** Columns of a relation that a lateral view above it has taken along: r<id>.c<i> is then x<view>.r<id>c<i>. */
+typedef struct relation_move { uint32_t relation, view; } relation_move;
+
 struct printer {
     buf *out;
     const bind_env *env;
@@ -25,6 +28,7 @@ struct printer {
     const print_map *map;
     bool fixed_zone;        /**< the session zone is a fixed offset, in us: */
     int64_t zone_offset_us;
+    relation_move *moves; size_t n_moves, move_capacity;
     uint32_t next_name;     /**< for lambda parameters that the printer makes up */
 };
 
@@ -59,6 +63,7 @@ bool print_needs_order_key(const data_type *t);
 void print_order_key(printer *p, str text, const data_type *t);
 /* print_call.c */
 silt_status print_call(printer *p, const expr *e) MUST_CHECK;
+silt_status print_argument(printer *p, const expr *call, const expr *argument) MUST_CHECK; /* of an aggregate: NULL where its FILTER is not true */
 silt_status print_window_tail(printer *p, const expr *call) MUST_CHECK; /**< FILTER and OVER */
 /* print_arithmetic.c */
 silt_status print_arithmetic(printer *p, const expr *e) MUST_CHECK;
@@ -71,5 +76,13 @@ silt_status print_cast(printer *p, const expr *arg, const data_type *to, bool is
 /* print_query.c */
 silt_status print_query(printer *p, const query *q) MUST_CHECK;
 silt_status print_relation(printer *p, const relation *r) MUST_CHECK;
+/** How a column is called where the printer stands. */
+void print_column_name(printer *p, const relation *r, uint32_t column);
+/* print_lateral.c */
+typedef struct condition_list { const expr **items; size_t n, capacity; } condition_list;
+/** Is it a view that prints as one SELECT with unnest (explode, posexplode, inline)? */
+bool print_is_flat_view(const relation *r);
+/** The view as a derived table. Conditions of the query that do not need the view's columns go inside; what is left of `conditions` belongs to the query's WHERE. */
+silt_status print_flat_view(printer *p, const relation *r, condition_list *conditions) MUST_CHECK;
 
 #endif

@@ -97,7 +97,21 @@ static silt_status print_decimal(printer *p, const expr *e) {
 
 static bool is_interval(const data_type *t) { return t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL; }
 
-/* Dates and timestamps with intervals: calendar months count in local time, days and smaller units too but for zoned times (Spark: exact time). */
+/* A zoned time and days, hours …: whole days count in local time, the rest is exact time, across changes of the zone's offset. */
+static silt_status print_day_time_sum(printer *p, const expr *e) {
+    str time, interval;
+    TRY(print_expr_text(p, e->args[0], &time));
+    TRY(print_expr_text(p, e->args[1], &interval));
+    buf_append_z(p->out, "silt_zoned(silt_local(timezone(");
+    print_string(p, p->env->time_zone);
+    buf_append_z(p->out, ", timezone(");
+    print_string(p, p->env->time_zone);
+    buf_printf(p->out, ", %.*s) %.*s to_days(CAST(silt_interval_part(%.*s, 'day') AS INTEGER))), 0::BIGINT) %.*s silt_interval_rest(%.*s), 0::BIGINT)", STR_ARG(time), STR_ARG(e->function_name),
+               STR_ARG(interval), STR_ARG(e->function_name), STR_ARG(interval));
+    return SILT_OK;
+}
+
+/* Dates and timestamps with intervals: in local time. */
 static silt_status print_time_arithmetic(printer *p, const expr *e) {
     const data_type *x = e->args[0]->type, *y = e->args[1]->type;
     if (is_interval(x) && is_interval(y)) {
@@ -129,15 +143,7 @@ static silt_status print_time_arithmetic(printer *p, const expr *e) {
         return SILT_OK;
     }
     bool zoned = x->id == TYPE_TIMESTAMP, date = x->id == TYPE_DATE;
-    bool exact = zoned && y->id == TYPE_INTERVAL_DT && !p->fixed_zone;
-    if (exact) { /* by way of UTC, so that no change of the zone's offset is in the way */
-        buf_append_z(p->out, "silt_zoned(silt_local(");
-        TRY(print_expr(p, e->args[0]));
-        buf_printf(p->out, ", 0::BIGINT) %.*s ", STR_ARG(e->function_name));
-        TRY(print_expr(p, e->args[1]));
-        buf_append_z(p->out, ", 0::BIGINT)");
-        return SILT_OK;
-    }
+    if (zoned && y->id == TYPE_INTERVAL_DT && !p->fixed_zone) return print_day_time_sum(p, e);
     if (zoned) print_zoned_begin(p);
     buf_append_z(p->out, date ? "CAST((" : "(");
     TRY(print_local(p, e->args[0]));

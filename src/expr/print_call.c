@@ -56,7 +56,7 @@ silt_status print_window_tail(printer *p, const expr *call) {
 /* ---- templates ---- */
 
 /* An aggregate's FILTER keeps its argument from being computed for the other rows, which could raise; DuckDB computes arguments before it filters. */
-static silt_status print_argument(printer *p, const expr *call, const expr *argument) {
+silt_status print_argument(printer *p, const expr *call, const expr *argument) {
     if (!call->filter || argument->kind == EXPR_LITERAL || argument->kind == EXPR_COLUMN) return print_expr(p, argument);
     buf_append_z(p->out, "CASE WHEN ");
     TRY(print_expr(p, call->filter));

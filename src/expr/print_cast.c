@@ -180,6 +180,27 @@ static silt_status to_boolean(printer *p, operand x, const cast_job *job) {
 
 /* ---- to text and bytes ---- */
 
+/* The type with local times for zoned ones; the same pointer when there are none. */
+static const data_type *local_type(arena *a, const data_type *t) {
+    if (t->id == TYPE_TIMESTAMP) return &type_timestamp_ntz;
+    if (t->id == TYPE_ARRAY || t->id == TYPE_MAP) {
+        const data_type *k = t->id == TYPE_MAP ? local_type(a, t->key) : NULL, *v = local_type(a, t->element);
+        if (!v || (t->id == TYPE_MAP && !k)) return NULL;
+        if (v == t->element && (t->id == TYPE_ARRAY || k == t->key)) return t;
+        return t->id == TYPE_ARRAY ? type_array(a, v, t->contains_null) : type_map(a, k, v, t->contains_null);
+    }
+    if (t->id != TYPE_STRUCT) return t;
+    field *fields = ARENA_ARRAY(a, t->n_fields, field);
+    bool changed = false;
+    for (size_t i = 0; fields && i < t->n_fields; i++) {
+        fields[i] = t->fields[i];
+        fields[i].type = local_type(a, t->fields[i].type);
+        if (!fields[i].type) return NULL;
+        changed |= fields[i].type != t->fields[i].type;
+    }
+    return !fields ? NULL : changed ? type_struct(a, fields, t->n_fields) : t;
+}
+
 static silt_status to_string(printer *p, operand x, const cast_job *job) {
     const char *fn;
     switch (job->from->id) {
@@ -225,7 +246,15 @@ static silt_status to_string(printer *p, operand x, const cast_job *job) {
         default: fn = "silt_text("; break;
     }
     buf_append_z(p->out, fn);
-    TRY(print_operand(p, x));
+    const data_type *shown = type_is_nested(job->from) && !p->fixed_zone ? local_type(p->a, job->from) : job->from;
+    if (!shown) return error_no_memory(p->err);
+    if (shown != job->from) { /* DuckDB's own cast goes by the session's zone */
+        buf_append_z(p->out, "CAST(");
+        TRY(print_operand(p, x));
+        buf_append_z(p->out, " AS ");
+        print_type(p, shown);
+        buf_append_char(p->out, ')');
+    } else TRY(print_operand(p, x));
     if (type_is_nested(job->from)) buf_printf(p->out, ", (%lld)::BIGINT", (long long)p->zone_offset_us);
     buf_append_char(p->out, ')');
     return SILT_OK;
@@ -240,21 +269,31 @@ static silt_status to_binary(printer *p, operand x) {
 
 /* ---- to times ---- */
 
+/* A text may end in an offset (an instant), in a region's name, which DuckDB's ICU knows, or in no zone: then it is local time of the session. */
+static silt_status text_to_timestamp(printer *p, operand x, const cast_job *job) {
+    str text = x.text;
+    const char *is_try = bool_word(job->is_try);
+    if (x.e) TRY(print_expr_text(p, x.e, &text));
+    buf_printf(p->out, "CASE WHEN silt_text_region(%.*s) IS NOT NULL THEN timezone(silt_text_region(%.*s), silt_parse_ntz(silt_text_without_region(%.*s), %s)) ", STR_ARG(text), STR_ARG(text),
+               STR_ARG(text), is_try);
+    if (p->fixed_zone) {
+        buf_printf(p->out, "ELSE silt_parse_timestamp(%.*s, %s, (%lld)::BIGINT) END", STR_ARG(text), is_try, (long long)p->zone_offset_us);
+        return SILT_OK;
+    }
+    buf_printf(p->out, "WHEN silt_has_zone(%.*s) THEN silt_parse_timestamp(%.*s, %s, 0::BIGINT) ELSE timezone(", STR_ARG(text), STR_ARG(text), is_try);
+    print_string(p, p->env->time_zone);
+    buf_printf(p->out, ", silt_parse_ntz(%.*s, %s)) END", STR_ARG(text), is_try);
+    return SILT_OK;
+}
+
 static silt_status from_text_to_time(printer *p, operand x, const cast_job *job) {
     type_id to = job->to->id;
     begin_raising(p, job);
-    if (to == TYPE_TIMESTAMP && !p->fixed_zone) { /* a text with a zone of its own is an instant, one without is local time in a region */
-        str text = x.text;
-        if (x.e) TRY(print_expr_text(p, x.e, &text));
-        buf_printf(p->out, "CASE WHEN silt_has_zone(%.*s) THEN silt_parse_timestamp(%.*s, %s, 0::BIGINT) ELSE timezone(", STR_ARG(text), STR_ARG(text), bool_word(job->is_try));
-        print_string(p, p->env->time_zone);
-        buf_printf(p->out, ", silt_parse_ntz(%.*s, %s)) END", STR_ARG(text), bool_word(job->is_try));
-    } else {
-        buf_append_z(p->out, to == TYPE_DATE ? "silt_parse_date(" : to == TYPE_TIMESTAMP ? "silt_parse_timestamp(" : "silt_parse_ntz(");
+    if (to == TYPE_TIMESTAMP) TRY(text_to_timestamp(p, x, job));
+    else {
+        buf_append_z(p->out, to == TYPE_DATE ? "silt_parse_date(" : "silt_parse_ntz(");
         TRY(print_operand(p, x));
-        buf_printf(p->out, ", %s", bool_word(job->is_try));
-        if (to == TYPE_TIMESTAMP) buf_printf(p->out, ", (%lld)::BIGINT", (long long)p->zone_offset_us);
-        buf_append_char(p->out, ')');
+        buf_printf(p->out, ", %s)", bool_word(job->is_try));
     }
     end_raising(p, job);
     return SILT_OK;

@@ -158,9 +158,18 @@ static void print_mapping(printer *p, const data_type *t) {
     buf_append_char(p->out, '}');
 }
 
+void print_column_name(printer *p, const relation *r, uint32_t column) {
+    for (size_t i = p->n_moves; i-- > 0;) {
+        if (p->moves[i].relation != r->id || p->moves[i].view == 0) continue;
+        buf_printf(p->out, "x%u.r%uc%u", p->moves[i].view, r->id, column);
+        return;
+    }
+    buf_printf(p->out, "r%u.c%u", r->id, column);
+}
+
 static silt_status print_raw(printer *p, const expr *e) {
     if (e->kind == EXPR_COLUMN) {
-        buf_printf(p->out, "r%u.c%u", e->source->id, e->column);
+        print_column_name(p, e->source, e->column);
         return SILT_OK;
     }
     const data_type *base = e->args[0]->type;
@@ -189,7 +198,14 @@ static silt_status print_column(printer *p, const expr *e) {
     const data_type *t = e->column < e->source->n_columns ? e->source->columns[e->column].type : e->type;
     bool pad = e->source->kind == REL_TABLE && t->id == TYPE_STRING && t->is_char && t->length > 0;
     if (!pad) return is_physical(e) ? print_physical(p, e) : print_raw(p, e);
-    str name = arena_printf(p->a, "r%u.c%u", e->source->id, e->column); /* CHAR(n) reads padded */
+    buf text, *kept = p->out; /* CHAR(n) reads padded */
+    buf_init(&text, 100);
+    p->out = &text;
+    print_column_name(p, e->source, e->column);
+    p->out = kept;
+    str name = arena_str(p->a, buf_str(&text));
+    buf_dispose(&text);
+    if (!name.ptr) return error_no_memory(p->err);
     buf_printf(p->out, "CASE WHEN length(%.*s) < %d THEN rpad(%.*s, %d, ' ') ELSE %.*s END", STR_ARG(name), t->length, STR_ARG(name), t->length, STR_ARG(name));
     return SILT_OK;
 }

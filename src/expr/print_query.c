@@ -47,6 +47,7 @@ static silt_status print_generator(printer *p, const relation *r) {
 }
 
 static silt_status print_lateral_view(printer *p, const relation *r) {
+    if (print_is_flat_view(r)) return print_flat_view(p, r, NULL);
     bool alone = r->left->kind == REL_EMPTY;
     if (alone && r->outer) buf_printf(p->out, "(SELECT 1) AS e%u", r->id);
     else if (!alone) TRY(print_relation(p, r->left));
@@ -96,7 +97,26 @@ silt_status print_relation(printer *p, const relation *r) {
     return err_INTERNAL_ERROR(p->err, "unknown FROM item");
 }
 
+static silt_status split_and(printer *p, const expr *e, condition_list *out) {
+    if (e->kind == EXPR_CALL && str_eqz(e->function_name, "and")) {
+        TRY(split_and(p, e->args[0], out));
+        return split_and(p, e->args[1], out);
+    }
+    return ARENA_PUSH(p->a, out->items, out->n, out->capacity, e) ? SILT_OK : error_no_memory(p->err);
+}
+
 static silt_status print_from_where(printer *p, const query *q) {
+    condition_list conditions = {0};
+    if (q->where && q->from && print_is_flat_view(q->from)) {
+        TRY(split_and(p, q->where, &conditions));
+        buf_append_z(p->out, " FROM ");
+        TRY(print_flat_view(p, q->from, &conditions));
+        for (size_t i = 0; i < conditions.n; i++) {
+            buf_append_z(p->out, i ? " AND " : " WHERE ");
+            TRY(print_expr(p, conditions.items[i]));
+        }
+        return SILT_OK;
+    }
     if (q->from) {
         buf_append_z(p->out, " FROM ");
         TRY(print_relation(p, q->from));

@@ -87,7 +87,7 @@ struct expr {
     const data_type *type;
     bool nullable;
     relation *source;         /**< COLUMN: where it comes from */
-    uint32_t column;          /**< COLUMN: index in source's columns */
+    uint32_t column;          /**< COLUMN: index in source's columns; PARAMETER ?: its number in the text */
     uint32_t outer_levels;    /**< COLUMN: 0 = this query's FROM, n = n queries further out (correlated) */
     int32_t field_index;      /**< FIELD: index in the struct type */
     const function_row *function; /**< CALL */

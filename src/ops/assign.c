@@ -15,7 +15,8 @@
 
 static silt_status missing_column(const op *o, const insert_spec *spec, const field *f) {
     if (f->nullable || field_metadata_get(f, "CURRENT_DEFAULT", o->a)) return SILT_OK;
-    return spec->is_data_frame ? err_DELTA_MISSING_NOT_NULL_COLUMN_VALUE(o->err, f->name) : err_DELTA_INSERT_COLUMN_MISMATCH(o->err, f->name);
+    return spec->is_data_frame ? err_DELTA_MISSING_NOT_NULL_COLUMN_VALUE(o->err, f->name)
+                               : err_DELTA_INSERT_COLUMN_MISMATCH(o->err, f->name);
 }
 
 /** While pairing: which columns of the table have their value. */
@@ -54,7 +55,8 @@ static silt_status pair_static_partitions(pairing *p) {
 
 static silt_status pair_one(pairing *p, size_t source, int column, str name) {
     if (p->taken[column])
-        return p->spec->is_data_frame ? err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, name) : err_COLUMN_ALREADY_EXISTS(p->o->err, name);
+        return p->spec->is_data_frame ? err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, name)
+                                      : err_COLUMN_ALREADY_EXISTS(p->o->err, name);
     p->values[column] = (column_value){.origin = VALUE_SOURCE, .source = source};
     p->taken[column] = true;
     return SILT_OK;
@@ -63,7 +65,8 @@ static silt_status pair_one(pairing *p, size_t source, int column, str name) {
 static silt_status pair_extra(pairing *p, size_t source) {
     const query *q = p->spec->source;
     for (size_t i = 0; i < p->n_extra; i++)
-        if (str_eq_fold(q->column_names[p->extra[i]], q->column_names[source])) return err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, q->column_names[source]);
+        if (str_eq_fold(q->column_names[p->extra[i]], q->column_names[source]))
+            return err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, q->column_names[source]);
     if (q->column_types[source]->id == TYPE_VOID) return SILT_OK; /* a column of nothing but NULL says nothing about the table */
     return ARENA_PUSH(p->o->a, p->extra, p->n_extra, p->extra_capacity, (uint32_t)source) ? SILT_OK : error_no_memory(p->o->err);
 }
@@ -84,11 +87,14 @@ static silt_status pair_by_list(pairing *p) {
 static silt_status pair_by_name(pairing *p) {
     const query *q = p->spec->source;
     if (p->spec->by_name && !p->keeps_extra && q->n_columns > p->schema->n_fields)
-        return err_INSERT_TOO_MANY_DATA_COLUMNS(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields, (int64_t)q->n_columns);
+        return err_INSERT_TOO_MANY_DATA_COLUMNS(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields,
+                                                (int64_t)q->n_columns);
     for (size_t i = 0; i < q->n_columns; i++) {
         int column = schema_find(p->schema, q->column_names[i]);
-        if (column < 0) TRY(pair_extra(p, i));
-        else TRY(pair_one(p, i, column, q->column_names[i]));
+        if (column < 0)
+            TRY(pair_extra(p, i));
+        else
+            TRY(pair_one(p, i, column, q->column_names[i]));
     }
     return SILT_OK;
 }
@@ -103,7 +109,8 @@ static silt_status pair_by_position(pairing *p) {
         if (p->taken[c]) continue;
         size_t fixed = 0;
         for (size_t k = 0; k < p->schema->n_fields; k++) fixed += p->values[k].origin == VALUE_STATIC;
-        return err_DELTA_INSERT_COLUMN_ARITY_MISMATCH(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields, (int64_t)(q->n_columns + fixed));
+        return err_DELTA_INSERT_COLUMN_ARITY_MISMATCH(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields,
+                                                      (int64_t)(q->n_columns + fixed));
     }
     return SILT_OK;
 }
@@ -115,9 +122,12 @@ silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_
     if (!p.values || !p.taken) return error_no_memory(o->err);
     for (size_t c = 0; c < schema->n_fields; c++) p.values[c].origin = VALUE_DEFAULT;
     TRY(pair_static_partitions(&p));
-    if (spec->n_columns) TRY(pair_by_list(&p));
-    else if (spec->by_name || spec->is_data_frame) TRY(pair_by_name(&p));
-    else TRY(pair_by_position(&p));
+    if (spec->n_columns)
+        TRY(pair_by_list(&p));
+    else if (spec->by_name || spec->is_data_frame)
+        TRY(pair_by_name(&p));
+    else
+        TRY(pair_by_position(&p));
     for (size_t c = 0; c < schema->n_fields; c++)
         if (!p.taken[c]) TRY(missing_column(o, spec, &schema->fields[c]));
     *out = (assignment){.values = p.values, .extra = p.extra, .n_extra = p.n_extra};
@@ -142,7 +152,8 @@ static silt_status refuse_extra(const op *o, const insert_spec *spec, const assi
 }
 
 /* A column that a CHECK speaks of keeps its type: the constraint's meaning might change with it. */
-static silt_status merge_column(const op *o, const insert_spec *spec, const merge_rules *rules, const field *f, const data_type *source, field *out) {
+static silt_status merge_column(const op *o, const insert_spec *spec, const merge_rules *rules, const field *f,
+                                const data_type *source, field *out) {
     silt_error failed;
     op quiet = {o->env, o->a, &failed};
     silt_status status = ops_schema_merge_field(&quiet, rules, f, source, out);
@@ -150,13 +161,16 @@ static silt_status merge_column(const op *o, const insert_spec *spec, const merg
     if (atomic && (status == SILT_INVALID || (status == SILT_OK && out->type != f->type))) {
         str constraint;
         TRY(ops_checks_find(o, &delta_snapshot_metadata(spec->snapshot)->configuration, f->name, &constraint));
-        if (!str_is_null(constraint)) return err_DELTA_CONSTRAINT_DATA_TYPE_MISMATCH(o->err, f->name, type_sql(f->type, o->a), type_sql(source, o->a), constraint);
+        if (!str_is_null(constraint))
+            return err_DELTA_CONSTRAINT_DATA_TYPE_MISMATCH(o->err, f->name, type_sql(f->type, o->a), type_sql(source, o->a),
+                                                           constraint);
     }
     if (status != SILT_OK && o->err) *o->err = failed;
     return status;
 }
 
-silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules, assignment *as, const data_type **out) {
+silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules,
+                                    assignment *as, const data_type **out) {
     if (as->n_extra > 0 && !rules->evolve) return refuse_extra(o, spec, as);
     size_t n = schema->n_fields, total = n + as->n_extra;
     field *fields = ARENA_ARRAY(o->a, total + 1, field);
@@ -186,32 +200,16 @@ silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const 
 
 /* ---- values ---- */
 
-static silt_status cast_node(const op *o, expr *e, const data_type *to, expr **out) {
-    expr *cast = expr_new(o->a, EXPR_CAST, (source_span){0, 0});
-    if (!cast || !(cast->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    cast->args[0] = e;
-    cast->n_args = 1;
-    cast->cast_type = to;
-    *out = cast;
-    return SILT_OK;
-}
-
 static silt_status null_of(const op *o, const data_type *type, expr **out) {
-    expr *e = expr_literal(o->a, (value){.type = &type_void, .is_null = true}, (source_span){0, 0});
-    return e ? cast_node(o, e, type, out) : error_no_memory(o->err);
+    TRY(ops_tree_null(o, out));
+    return ops_tree_cast(o, *out, type, out);
 }
 
 static silt_status by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out);
 
 static silt_status field_of(const op *o, expr *e, str name, expr **out) {
-    expr *f = expr_new(o->a, EXPR_FIELD, (source_span){0, 0});
-    if (!f || !(f->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    f->args[0] = expr_clone(e, o->a); /* a node belongs to one place of a tree */
-    if (!f->args[0]) return error_no_memory(o->err);
-    f->n_args = 1;
-    f->field_name = name;
-    *out = f;
-    return SILT_OK;
+    expr *own = expr_clone(e, o->a);
+    return own ? ops_tree_field(o, own, name, out) : error_no_memory(o->err);
 }
 
 /* CASE WHEN e IS NULL THEN NULL ELSE named_struct(…) END: a null struct stays one. */
@@ -233,32 +231,29 @@ static silt_status struct_by_name(const op *o, expr *e, const data_type *from, c
     }
     expr *made = expr_call(o->a, "named_struct", args, 2 * to->n_fields, (source_span){0, 0}), *is_null, *none;
     if (!made) return error_no_memory(o->err);
-    TRY(ops_rows_call(o, "isnull", e, NULL, &is_null));
+    TRY(ops_tree_call(o, "isnull", e, NULL, &is_null));
     TRY(null_of(o, to, &none));
-    return ops_rows_case(o, is_null, none, made, out);
+    TRY(ops_tree_case(o, 1, made, out));
+    (*out)->args[0] = is_null;
+    (*out)->args[1] = none;
+    return SILT_OK;
 }
 
 static silt_status array_by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out) {
-    str *names = ARENA_NEW(o->a, str);
-    expr *lambda = expr_new(o->a, EXPR_LAMBDA, (source_span){0, 0}), *item;
-    if (!names || !lambda || !(lambda->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    names[0] = arena_printf(o->a, "silt_item_%d", depth);
-    if (str_is_null(names[0]) || !(item = expr_column(o->a, names[0]))) return error_no_memory(o->err);
-    lambda->lambda_params = names;
-    lambda->n_lambda_params = 1;
-    lambda->n_args = 1;
+    expr *lambda, *item;
+    TRY(ops_tree_lambda(o, depth, &item, &lambda));
     TRY(by_name(o, item, from, to, depth + 1, &lambda->args[0]));
-    return ops_rows_call(o, "transform", e, lambda, out);
+    return ops_tree_call(o, "transform", e, lambda, out);
 }
 
 static silt_status map_by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out) {
     expr *keys, *values, *again = expr_clone(e, o->a);
     if (!again) return error_no_memory(o->err);
-    TRY(ops_rows_call(o, "map_keys", again, NULL, &keys));
-    TRY(ops_rows_call(o, "map_values", e, NULL, &values));
+    TRY(ops_tree_call(o, "map_keys", again, NULL, &keys));
+    TRY(ops_tree_call(o, "map_values", e, NULL, &values));
     TRY(array_by_name(o, keys, from->key, to->key, depth, &keys));
     TRY(array_by_name(o, values, from->element, to->element, depth, &values));
-    return ops_rows_call(o, "map_from_arrays", keys, values, out);
+    return ops_tree_call(o, "map_from_arrays", keys, values, out);
 }
 
 /* Unbound: the value of type `from` as one of type `to`, struct fields paired by name at every depth. */
@@ -268,7 +263,7 @@ static silt_status by_name(const op *o, expr *e, const data_type *from, const da
     if (from->id == TYPE_STRUCT && to->id == TYPE_STRUCT) return struct_by_name(o, e, from, to, depth, out);
     if (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) return array_by_name(o, e, from->element, to->element, depth, out);
     if (from->id == TYPE_MAP && to->id == TYPE_MAP) return map_by_name(o, e, from, to, depth, out);
-    return cast_node(o, e, to, out);
+    return ops_tree_cast(o, e, to, out);
 }
 
 static silt_status source_value(const op *o, const insert_spec *spec, relation *rows, size_t source, const field *f, expr **out) {
@@ -294,7 +289,9 @@ silt_status ops_assign_query(const op *o, const insert_spec *spec, const data_ty
         const column_value *v = &as->values[c];
         switch (v->origin) {
             case VALUE_SOURCE: TRY(source_value(o, spec, rows, v->source, f, &items[c])); break;
-            case VALUE_STATIC: TRY(expr_coerce(v->fixed, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, &items[c], o->err)); break;
+            case VALUE_STATIC:
+                TRY(expr_coerce(v->fixed, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, &items[c], o->err));
+                break;
             case VALUE_DEFAULT: TRY(ops_default_value(o, f, &items[c])); break;
         }
     }

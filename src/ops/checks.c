@@ -32,17 +32,9 @@ typedef struct checks {
 static silt_status add_branch(checks *c, size_t column, expr *condition, expr *raise) {
     branch_list *list = &c->columns[column];
     c->any = true;
-    return ARENA_PUSH(c->o->a, list->items, list->count, list->capacity, ((branch){condition, raise})) ? SILT_OK : error_no_memory(c->o->err);
-}
-
-static silt_status field_of(const checks *c, expr *e, str name, expr **out) {
-    expr *f = expr_new(c->o->a, EXPR_FIELD, (source_span){0, 0});
-    if (!f || !(f->args = ARENA_ARRAY(c->o->a, 1, expr *))) return error_no_memory(c->o->err);
-    f->args[0] = e;
-    f->n_args = 1;
-    f->field_name = name;
-    *out = f;
-    return SILT_OK;
+    return ARENA_PUSH(c->o->a, list->items, list->count, list->capacity, ((branch){condition, raise}))
+               ? SILT_OK
+               : error_no_memory(c->o->err);
 }
 
 /** A column or a field reached through structs: each of its uses is a tree of its own. */
@@ -50,12 +42,12 @@ typedef struct place {
     size_t column;
     const str *names; /**< of the fields below the column */
     size_t depth;
-    str text;         /**< a.b.c */
+    str text; /**< a.b.c */
 } place;
 
 static silt_status place_value(const checks *c, const place *p, expr **out) {
     TRY(ops_rows_name(c->o, c->rows, p->column, out));
-    for (size_t i = 0; i < p->depth; i++) TRY(field_of(c, *out, p->names[i], out));
+    for (size_t i = 0; i < p->depth; i++) TRY(ops_tree_field(c->o, *out, p->names[i], out));
     return SILT_OK;
 }
 
@@ -64,7 +56,10 @@ static silt_status place_below(const checks *c, const place *p, str name, place 
     if (!names) return error_no_memory(c->o->err);
     if (p->depth) memcpy(names, p->names, p->depth * sizeof *names);
     names[p->depth] = name;
-    *out = (place){.column = p->column, .names = names, .depth = p->depth + 1, .text = arena_printf(c->o->a, "%.*s.%.*s", STR_ARG(p->text), STR_ARG(name))};
+    *out = (place){.column = p->column,
+                   .names = names,
+                   .depth = p->depth + 1,
+                   .text = arena_printf(c->o->a, "%.*s.%.*s", STR_ARG(p->text), STR_ARG(name))};
     return str_is_null(out->text) ? error_no_memory(c->o->err) : SILT_OK;
 }
 
@@ -75,8 +70,8 @@ static silt_status check_not_null(checks *c, const place *p) {
     expr *at, *condition, *raise;
     (void)err_DELTA_NOT_NULL_CONSTRAINT_VIOLATED(&e, p->text);
     TRY(place_value(c, p, &at));
-    TRY(ops_rows_call(c->o, "isnull", at, NULL, &condition));
-    TRY(ops_rows_raise(c->o, &e, &raise));
+    TRY(ops_tree_call(c->o, "isnull", at, NULL, &condition));
+    TRY(ops_tree_raise(c->o, &e, &raise));
     return add_branch(c, p->column, condition, raise);
 }
 
@@ -86,7 +81,28 @@ static bool has_length(const data_type *t) {
     if (t->id == TYPE_STRING) return t->length > 0;
     if (t->id == TYPE_ARRAY) return has_length(t->element);
     if (t->id == TYPE_MAP) return has_length(t->key) || has_length(t->element);
-    return false; /* struct fields are places of their own */
+    for (size_t i = 0; t->id == TYPE_STRUCT && i < t->n_fields; i++)
+        if (has_length(t->fields[i].type)) return true;
+    return false;
+}
+
+static silt_status too_long(checks *c, expr *at, const data_type *t, int depth, expr **out);
+
+/* Some field of a struct inside an array or a map. */
+static silt_status field_too_long(checks *c, const expr *at, const data_type *t, int depth, expr **out) {
+    *out = NULL;
+    for (size_t i = 0; i < t->n_fields; i++) {
+        if (!has_length(t->fields[i].type)) continue;
+        expr *part = expr_clone(at, c->o->a);
+        if (!part) return error_no_memory(c->o->err);
+        TRY(ops_tree_field(c->o, part, t->fields[i].name, &part));
+        TRY(too_long(c, part, t->fields[i].type, depth, &part));
+        if (*out)
+            TRY(ops_tree_call(c->o, "or", *out, part, out));
+        else
+            *out = part;
+    }
+    return SILT_OK;
 }
 
 /* TRUE where the value is too long, at any depth of arrays and maps. */
@@ -95,29 +111,25 @@ static silt_status too_long(checks *c, expr *at, const data_type *t, int depth, 
     if (t->id == TYPE_STRING) {
         expr *length, *limit = expr_literal_i64(o->a, t->length);
         if (!limit) return error_no_memory(o->err);
-        TRY(ops_rows_call(o, "length", at, NULL, &length));
-        return ops_rows_call(o, ">", length, limit, out);
+        TRY(ops_tree_call(o, "length", at, NULL, &length));
+        return ops_tree_call(o, ">", length, limit, out);
     }
+    if (t->id == TYPE_STRUCT) return field_too_long(c, at, t, depth, out);
     if (t->id == TYPE_MAP) {
         data_type keys = {.id = TYPE_ARRAY, .element = t->key}, values = {.id = TYPE_ARRAY, .element = t->element};
         expr *k, *v, *again = expr_clone(at, o->a);
         if (!again) return error_no_memory(o->err);
-        TRY(ops_rows_call(o, has_length(t->key) ? "map_keys" : "map_values", at, NULL, &k));
+        TRY(ops_tree_call(o, has_length(t->key) ? "map_keys" : "map_values", at, NULL, &k));
         TRY(too_long(c, k, has_length(t->key) ? &keys : &values, depth, out));
         if (!has_length(t->key) || !has_length(t->element)) return SILT_OK;
-        TRY(ops_rows_call(o, "map_values", again, NULL, &v));
+        TRY(ops_tree_call(o, "map_values", again, NULL, &v));
         TRY(too_long(c, v, &values, depth, &v));
-        return ops_rows_call(o, "or", *out, v, out);
+        return ops_tree_call(o, "or", *out, v, out);
     }
-    str *names = ARENA_NEW(o->a, str);
-    expr *lambda = expr_new(o->a, EXPR_LAMBDA, (source_span){0, 0}), *item;
-    if (!names || !lambda || !(lambda->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    names[0] = arena_printf(o->a, "silt_item_%d", depth);
-    if (str_is_null(names[0]) || !(item = expr_column(o->a, names[0]))) return error_no_memory(o->err);
-    lambda->lambda_params = names;
-    lambda->n_lambda_params = lambda->n_args = 1;
+    expr *lambda, *item;
+    TRY(ops_tree_lambda(o, depth, &item, &lambda));
     TRY(too_long(c, item, t->element, depth + 1, &lambda->args[0]));
-    return ops_rows_call(o, "exists", at, lambda, out);
+    return ops_tree_call(o, "exists", at, lambda, out);
 }
 
 static silt_status check_length(checks *c, const place *p, const data_type *t) {
@@ -126,23 +138,15 @@ static silt_status check_length(checks *c, const place *p, const data_type *t) {
     (void)err_DELTA_EXCEED_CHAR_VARCHAR_LIMIT(&e, p->text, type_sql(t, c->o->a));
     TRY(place_value(c, p, &at));
     TRY(too_long(c, at, t, 0, &condition));
-    TRY(ops_rows_raise(c->o, &e, &raise));
+    TRY(ops_tree_raise(c->o, &e, &raise));
     return add_branch(c, p->column, condition, raise);
 }
 
 /* ---- CHECK ---- */
 
-static bool is_subquery(void *ctx, expr *e) {
-    bool *found = ctx;
-    *found |= e->kind == EXPR_SUBQUERY || e->kind == EXPR_EXISTS || e->kind == EXPR_IN_SUBQUERY;
-    return !*found;
-}
-
 static silt_status parse_constraint(const op *o, str text, expr **out) {
-    bool subquery = false;
     TRY(expr_parse(text, o->a, out, o->err));
-    expr_walk(*out, is_subquery, &subquery);
-    return subquery ? err_UNSUPPORTED_FEATURE(o->err, "CHECK constraints with subqueries") : SILT_OK;
+    return ops_tree_has_subquery(*out) ? err_UNSUPPORTED_FEATURE(o->err, "CHECK constraints with subqueries") : SILT_OK;
 }
 
 /** The columns that a constraint speaks of. */
@@ -159,23 +163,23 @@ static bool note_column(void *ctx, expr *e) {
     return true;
 }
 
-static silt_status append_text(const op *o, expr **text, expr *more) { return ops_rows_call(o, "||", *text, more, text); }
+static silt_status append_text(const op *o, expr **text, expr *more) { return ops_tree_call(o, "||", *text, more, text); }
 
 static silt_status append_literal(const op *o, expr **text, str more) {
-    expr *e = str_is_null(more) ? NULL : expr_literal_str(o->a, more);
-    return e ? append_text(o, text, e) : error_no_memory(o->err);
+    expr *e;
+    TRY(ops_tree_text(o, more, &e));
+    return append_text(o, text, e);
 }
 
 /* " - a : 1": the row's value, "null" for NULL. */
 static silt_status append_value(const checks *c, size_t column, expr **text) {
     const op *o = c->o;
     TRY(append_literal(o, text, arena_printf(o->a, " - %.*s : ", STR_ARG(c->rows->columns[column].name))));
-    expr *cast = expr_new(o->a, EXPR_CAST, (source_span){0, 0}), *none = expr_literal_str(o->a, STR("null")), *shown;
-    if (!cast || !none || !(cast->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    TRY(ops_rows_name(o, c->rows, column, &cast->args[0]));
-    cast->n_args = 1;
-    cast->cast_type = &type_string;
-    TRY(ops_rows_call(o, "coalesce", cast, none, &shown));
+    expr *shown, *none;
+    TRY(ops_rows_name(o, c->rows, column, &shown));
+    TRY(ops_tree_cast(o, shown, &type_string, &shown));
+    TRY(ops_tree_text(o, STR("null"), &none));
+    TRY(ops_tree_call(o, "coalesce", shown, none, &shown));
     return append_text(o, text, shown);
 }
 
@@ -187,26 +191,28 @@ static silt_status violation(const checks *c, str name, str text, expr *constrai
     (void)err_DELTA_VIOLATE_CONSTRAINT_WITH_VALUES(&e, name, text);
     expr_walk(constraint, note_column, &m);
     str head = arena_printf(o->a, "[%s|%s] %s with values:", e.condition, e.sqlstate, e.message);
-    expr *message = str_is_null(head) ? NULL : expr_literal_str(o->a, head);
-    if (!message) return error_no_memory(o->err);
+    expr *message;
+    TRY(ops_tree_text(o, head, &message));
     for (size_t i = 0; i < c->rows->n_columns; i++)
         if (m.seen[i]) {
             c->mentioned[i] = true;
-            if (!type_is_nested(c->rows->columns[i].type) && c->rows->columns[i].type->id != TYPE_VARIANT) TRY(append_value(c, i, &message));
+            if (!type_is_nested(c->rows->columns[i].type) && c->rows->columns[i].type->id != TYPE_VARIANT)
+                TRY(append_value(c, i, &message));
         }
     TRY(append_literal(o, &message, STR("[/]")));
-    return ops_rows_call(o, "silt_raise", message, NULL, out);
+    return ops_tree_call(o, "silt_raise", message, NULL, out);
 }
 
 static silt_status check_constraint(checks *c, str name, str text) {
     const op *o = c->o;
-    expr *constraint, *raise, *condition, *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
+    expr *constraint, *raise, *condition,
+        *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
     str shown = arena_printf(o->a, "(%.*s)", STR_ARG(text));
     if (!yes || str_is_null(shown)) return error_no_memory(o->err);
     TRY(parse_constraint(o, text, &constraint));
     TRY(violation(c, name, shown, constraint, &raise));
-    TRY(ops_rows_call(o, "<=>", constraint, yes, &condition));
-    TRY(ops_rows_call(o, "not", condition, NULL, &condition));
+    TRY(ops_tree_call(o, "<=>", constraint, yes, &condition));
+    TRY(ops_tree_call(o, "not", condition, NULL, &condition));
     return add_branch(c, 0, condition, raise);
 }
 
@@ -239,9 +245,11 @@ static bool has_invariant(const checks *c, const data_type *t) {
 
 static silt_status collect_field(checks *c, const place *p, const field *f) {
     if (!f->nullable) TRY(check_not_null(c, p));
-    if (has_length(f->type)) TRY(check_length(c, p, f->type));
+    if (f->type->id != TYPE_STRUCT && has_length(f->type))
+        TRY(check_length(c, p, f->type)); /* struct fields are places of their own */
     TRY(check_invariant(c, f));
-    if (f->type->id != TYPE_STRUCT && has_invariant(c, f->type)) return err_UNSUPPORTED_FEATURE(c->o->err, "column invariants inside arrays and maps");
+    if (f->type->id != TYPE_STRUCT && has_invariant(c, f->type))
+        return err_UNSUPPORTED_FEATURE(c->o->err, "column invariants inside arrays and maps");
     for (size_t i = 0; f->type->id == TYPE_STRUCT && i < f->type->n_fields; i++) {
         place below;
         TRY(place_below(c, p, f->type->fields[i].name, &below));
@@ -266,15 +274,13 @@ static silt_status checked_column(const checks *c, size_t column, expr **out) {
     const op *o = c->o;
     const branch_list *list = &c->columns[column];
     if (list->count == 0) return ops_rows_column(o, c->rows, column, out);
-    expr *e = expr_new(o->a, EXPR_CASE, (source_span){0, 0});
-    if (!e || !(e->args = ARENA_ARRAY(o->a, 2 * list->count + 1, expr *))) return error_no_memory(o->err);
+    expr *e, *unchecked;
+    TRY(ops_rows_name(o, c->rows, column, &unchecked));
+    TRY(ops_tree_case(o, list->count, unchecked, &e));
     for (size_t i = 0; i < list->count; i++) {
         e->args[2 * i] = list->items[i].condition;
         e->args[2 * i + 1] = list->items[i].raise;
     }
-    e->n_args = 2 * list->count + 1;
-    e->has_else = true;
-    TRY(ops_rows_name(o, c->rows, column, &e->args[2 * list->count]));
     size_t *used = ARENA_ARRAY(o->a, column == 0 ? c->rows->n_columns + 1 : 1, size_t), n = 0;
     if (!used) return error_no_memory(o->err);
     used[n++] = column;
@@ -299,10 +305,10 @@ static bool is_text_partition(const write_target *t, size_t column) {
 }
 
 static silt_status empty_to_null(const op *o, relation *rows, size_t column, expr **out) {
-    expr *at, *empty = expr_literal_str(o->a, STR("")), *e;
-    if (!empty) return error_no_memory(o->err);
+    expr *at, *empty, *e;
     TRY(ops_rows_name(o, rows, column, &at));
-    TRY(ops_rows_call(o, "nullif", at, empty, &e));
+    TRY(ops_tree_text(o, STR(""), &empty));
+    TRY(ops_tree_call(o, "nullif", at, empty, &e));
     return ops_rows_bind(o, rows, &column, 1, e, out);
 }
 
@@ -318,15 +324,19 @@ static silt_status wrap_empty_partitions(const op *o, const write_target *t, que
     TRY(column_names(o, t->schema, &names));
     TRY(ops_rows_over(o, q, names, &rows));
     for (size_t i = 0; i < t->schema->n_fields; i++) {
-        if (is_text_partition(t, i)) TRY(empty_to_null(o, rows, i, &items[i]));
-        else TRY(ops_rows_column(o, rows, i, &items[i]));
+        if (is_text_partition(t, i))
+            TRY(empty_to_null(o, rows, i, &items[i]));
+        else
+            TRY(ops_rows_column(o, rows, i, &items[i]));
     }
     return ops_rows_select(o, rows, items, t->schema, out);
 }
 
 static silt_status checks_init(checks *c, const op *o, query *q, const data_type *schema) {
     const str *names;
-    *c = (checks){.o = o, .columns = ARENA_ARRAY(o->a, schema->n_fields + 1, branch_list), .mentioned = ARENA_ARRAY(o->a, schema->n_fields + 1, bool)};
+    *c = (checks){.o = o,
+                  .columns = ARENA_ARRAY(o->a, schema->n_fields + 1, branch_list),
+                  .mentioned = ARENA_ARRAY(o->a, schema->n_fields + 1, bool)};
     if (!c->columns || !c->mentioned) return error_no_memory(o->err);
     TRY(column_names(o, schema, &names));
     return ops_rows_over(o, q, names, &c->rows);
@@ -381,13 +391,15 @@ silt_status ops_checks_validate(const op *o, const data_type *schema, const str_
     rows->kind = REL_SUBQUERY;
     rows->n_columns = schema->n_fields;
     for (size_t i = 0; i < schema->n_fields; i++)
-        rows->columns[i] = (relation_column){.name = schema->fields[i].name, .type = schema->fields[i].type, .nullable = schema->fields[i].nullable};
+        rows->columns[i] = (relation_column){
+            .name = schema->fields[i].name, .type = schema->fields[i].type, .nullable = schema->fields[i].nullable};
     for (size_t i = 0; i < configuration->count; i++) {
         expr *e;
         if (!constraint_name(configuration->keys[i], &name)) continue;
         TRY(parse_constraint(o, configuration->values[i], &e));
         TRY(expr_bind(e, rows, o->env->bind, o->a, &e, o->err));
-        if (e->type->id != TYPE_BOOLEAN) return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(o->err, configuration->values[i], type_sql(e->type, o->a));
+        if (e->type->id != TYPE_BOOLEAN)
+            return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(o->err, configuration->values[i], type_sql(e->type, o->a));
     }
     return SILT_OK;
 }

@@ -7,7 +7,8 @@
 #define DEFAULT_COLUMN_LIMIT 4
 
 /* "c.d" → the path of field indexes; names as the schema spells them in *out_text. */
-static silt_status resolve(const op *o, const data_type *schema, str text, uint32_t **out_path, size_t *out_depth, str *out_text) {
+static silt_status resolve(const op *o, const data_type *schema, str text, uint32_t **out_path, size_t *out_depth,
+                           str *out_text) {
     parser p;
     name_parts name;
     TRY(parser_init(&p, text, o->a, o->err));
@@ -46,9 +47,11 @@ static const field *field_at(const data_type *schema, const uint32_t *path, size
 }
 
 /* Clustered files are found by their bounds: the column needs some. */
-static silt_status check_statistics(const op *o, const data_type *schema, const data_type *bounds, const uint32_t *path, size_t depth, str text) {
+static silt_status check_statistics(const op *o, const data_type *schema, const data_type *bounds, const uint32_t *path,
+                                    size_t depth, str text) {
     const field *f = field_at(schema, path, depth);
-    bool no_bounds = type_is_nested(f->type) || f->type->id == TYPE_BOOLEAN || f->type->id == TYPE_BINARY || f->type->id == TYPE_VARIANT;
+    bool no_bounds =
+        type_is_nested(f->type) || f->type->id == TYPE_BOOLEAN || f->type->id == TYPE_BINARY || f->type->id == TYPE_VARIANT;
     if (no_bounds) {
         str shown = arena_printf(o->a, "%.*s : %.*s", STR_ARG(text), STR_ARG(type_sql(f->type, o->a)));
         return err_DELTA_CLUSTERING_COLUMNS_DATATYPE_NOT_SUPPORTED(o->err, shown);
@@ -79,7 +82,8 @@ static silt_status check_count(const op *o, size_t n) {
     return n > 0 && (int64_t)n > limit ? err_DELTA_CLUSTER_BY_INVALID_NUM_COLUMNS(o->err, limit, (int64_t)n) : SILT_OK;
 }
 
-static silt_status write_columns(const op *o, const data_type *schema, const data_type *bounds, const str *columns, size_t n, str *names, buf *out) {
+static silt_status write_columns(const op *o, const data_type *schema, const data_type *bounds, const str *columns, size_t n,
+                                 str *names, buf *out) {
     for (size_t i = 0; i < n; i++) {
         uint32_t *path;
         size_t depth;
@@ -93,7 +97,8 @@ static silt_status write_columns(const op *o, const data_type *schema, const dat
     return SILT_OK;
 }
 
-silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_map *configuration, const str *columns, size_t n, str *out_domain, const str **out_names) {
+silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_map *configuration, const str *columns, size_t n,
+                                str *out_domain, const str **out_names) {
     delta_metadata m = {.schema = schema, .configuration = *configuration};
     const data_type *bounds, *null_counts;
     str *names = ARENA_ARRAY(o->a, n + 1, str);

@@ -9,8 +9,10 @@ void ops_json_object_begin(json_object *j) {
 
 void ops_json_object_str(json_object *j, const char *key, str text) {
     json_write_key(&j->text, &j->first, key);
-    if (str_is_null(text)) buf_append_z(&j->text, "null");
-    else json_write_str(&j->text, text);
+    if (str_is_null(text))
+        buf_append_z(&j->text, "null");
+    else
+        json_write_str(&j->text, text);
 }
 
 void ops_json_object_true(json_object *j, const char *key) {

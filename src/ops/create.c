@@ -14,7 +14,8 @@
 static bool same_type(const data_type *a, const data_type *b) {
     if (a->id != b->id || !type_equal(a, b)) return false;
     if (a->id == TYPE_ARRAY) return a->contains_null == b->contains_null && same_type(a->element, b->element);
-    if (a->id == TYPE_MAP) return a->contains_null == b->contains_null && same_type(a->key, b->key) && same_type(a->element, b->element);
+    if (a->id == TYPE_MAP)
+        return a->contains_null == b->contains_null && same_type(a->key, b->key) && same_type(a->element, b->element);
     for (size_t i = 0; a->id == TYPE_STRUCT && i < a->n_fields; i++)
         if (a->fields[i].nullable != b->fields[i].nullable || !same_type(a->fields[i].type, b->fields[i].type)) return false;
     return true;
@@ -56,7 +57,8 @@ static silt_status verify_existing(const op *o, const create_spec *spec, const d
         const str *clustered;
         size_t n;
         TRY(ops_clustering_columns(s, o->a, &clustered, &n, o->err));
-        if (!same_names(spec->cluster_columns, spec->n_cluster_columns, clustered, n)) return err_DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING(o->err, spec->root);
+        if (!same_names(spec->cluster_columns, spec->n_cluster_columns, clustered, n))
+            return err_DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING(o->err, spec->root);
     }
     return verify_properties(o, spec, m);
 }
@@ -137,7 +139,9 @@ static silt_status stage(create_run *c) {
 
 static silt_status commit(create_run *c, ops_result *out) {
     const op *o = c->o;
-    delta_commit_info info = {.operation = operation_name(c->spec), .operation_metrics = STR("{}"), .user_metadata = ops_write_user_metadata(o, &c->spec->options)};
+    delta_commit_info info = {.operation = operation_name(c->spec),
+                              .operation_metrics = STR("{}"),
+                              .user_metadata = ops_write_user_metadata(o, &c->spec->options)};
     TRY(parameters(c, &info.operation_parameters));
     if (c->spec->source) info.operation_metrics = ops_write_metrics(o, &c->written, c->replaced ? &c->removed : NULL, false);
     if (str_is_null(info.operation_metrics)) return error_no_memory(o->err);
@@ -186,12 +190,14 @@ static silt_status create_over(const op *o, const create_spec *spec, const delta
     out->existed = true;
     bool takes_over = spec->is_new_name && spec->or_replace && !spec->source;
     if ((spec->or_replace || spec->replace_only) && !takes_over) {
-        if (!spec->schema && !spec->source) return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
+        if (!spec->schema && !spec->source)
+            return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
         return make_table(o, spec, s, out);
     }
     if (spec->is_path && spec->if_not_exists) return SILT_OK;
     if (spec->is_path) return err_TABLE_OR_VIEW_ALREADY_EXISTS(o->err, spec->table_name);
-    if (spec->source || spec->is_managed) return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, spec->table_name, spec->root);
+    if (spec->source || spec->is_managed)
+        return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, spec->table_name, spec->root);
     return verify_existing(o, spec, s);
 }
 

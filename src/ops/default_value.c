@@ -12,26 +12,15 @@ silt_status ops_default_parse(const op *o, const field *f, expr **out) {
     return expr_parse(text->text, o->a, out, o->err);
 }
 
-static silt_status null_literal(const op *o, expr **out) {
-    *out = expr_literal(o->a, (value){.type = &type_void, .is_null = true}, (source_span){0, 0});
-    return *out ? SILT_OK : error_no_memory(o->err);
-}
-
 silt_status ops_default_value(const op *o, const field *f, expr **out) {
     expr *e;
     TRY(ops_default_parse(o, f, &e));
-    if (!e) TRY(null_literal(o, &e));
+    if (!e) TRY(ops_tree_null(o, &e));
     TRY(expr_bind(e, NULL, o->env->bind, o->a, &e, o->err));
     return expr_coerce(e, f->type, CAST_STORE_ASSIGNMENT, f->name, o->env->bind, o->a, out, o->err);
 }
 
 /* ---- validation at CREATE ---- */
-
-static bool is_subquery(void *ctx, expr *e) {
-    bool *found = ctx;
-    *found |= e->kind == EXPR_SUBQUERY || e->kind == EXPR_EXISTS || e->kind == EXPR_IN_SUBQUERY;
-    return !*found;
-}
 
 /* An integer that fits a narrower column, 1.5 for a DECIMAL(5,2): constants are taken by value. */
 static bool constant_fits(const op *o, const field *f, expr *bound) {
@@ -54,15 +43,15 @@ static bool fits(const op *o, const field *f, expr *bound) {
 silt_status ops_default_validate(const op *o, const field *f) {
     const json_node *text = field_metadata_get(f, "CURRENT_DEFAULT", o->a);
     expr *e;
-    bool subquery = false;
     TRY(ops_default_parse(o, f, &e));
     if (!e) return SILT_OK;
-    expr_walk(e, is_subquery, &subquery);
-    if (subquery) return err_INVALID_DEFAULT_SUBQUERY(o->err, f->name, text->text);
+    if (ops_tree_has_subquery(e)) return err_INVALID_DEFAULT_SUBQUERY(o->err, f->name, text->text);
     silt_status status = expr_bind(e, NULL, o->env->bind, o->a, &e, o->err);
     if (status == SILT_INVALID) return err_INVALID_DEFAULT_UNRESOLVED(o->err, f->name, text->text);
     TRY(status);
-    return fits(o, f, e) ? SILT_OK : err_INVALID_DEFAULT_TYPE(o->err, f->name, text->text, type_sql(f->type, o->a), type_sql(e->type, o->a));
+    return fits(o, f, e)
+               ? SILT_OK
+               : err_INVALID_DEFAULT_TYPE(o->err, f->name, text->text, type_sql(f->type, o->a), type_sql(e->type, o->a));
 }
 
 /* ---- the word DEFAULT, before the query is bound ---- */
@@ -87,18 +76,13 @@ static silt_status positions(const op *o, const insert_spec *spec, const data_ty
 /* DEFAULT → CAST(its expression AS the column's type); a plain NULL where the column has none. */
 static silt_status replace_default(const op *o, const data_type *schema, int column, expr **slot) {
     expr *e = *slot, *given;
-    if (e->kind == EXPR_NAMED && e->n_args == 1 && e->args[0]->kind == EXPR_DEFAULT) return replace_default(o, schema, column, &e->args[0]);
+    if (e->kind == EXPR_NAMED && e->n_args == 1 && e->args[0]->kind == EXPR_DEFAULT)
+        return replace_default(o, schema, column, &e->args[0]);
     if (e->kind != EXPR_DEFAULT || column < 0) return SILT_OK;
     const field *f = &schema->fields[column];
     TRY(ops_default_parse(o, f, &given));
-    if (!given) TRY(null_literal(o, &given));
-    expr *cast = expr_new(o->a, EXPR_CAST, e->span);
-    if (!cast || !(cast->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    cast->args[0] = given;
-    cast->n_args = 1;
-    cast->cast_type = f->type->id == TYPE_STRING ? &type_string : f->type;
-    *slot = cast;
-    return SILT_OK;
+    if (!given) TRY(ops_tree_null(o, &given));
+    return ops_tree_cast(o, given, f->type->id == TYPE_STRING ? &type_string : f->type, slot);
 }
 
 static silt_status replace_in_query(const op *o, const data_type *schema, const int *columns, size_t n, query *q) {
@@ -111,7 +95,8 @@ static silt_status replace_in_query(const op *o, const data_type *schema, const 
     if (star && from && from->kind == REL_SUBQUERY) return replace_in_query(o, schema, columns, n, from->subquery);
     if (star && from && from->kind == REL_VALUES) {
         for (size_t row = 0; row < from->n_rows; row++)
-            for (size_t i = 0; i < from->n_row_columns && i < n; i++) TRY(replace_default(o, schema, columns[i], &from->rows[row][i]));
+            for (size_t i = 0; i < from->n_row_columns && i < n; i++)
+                TRY(replace_default(o, schema, columns[i], &from->rows[row][i]));
         return SILT_OK;
     }
     for (size_t i = 0; i < q->n_projections && i < n; i++) TRY(replace_default(o, schema, columns[i], &q->projections[i]));

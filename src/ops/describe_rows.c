@@ -1,7 +1,8 @@
 /* Typed appends to the columns of one struct builder. */
 #include "ops/describe_rows.h"
 
-silt_status ops_describe_begin(const char *columns_ddl, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) {
+silt_status ops_describe_begin(const char *columns_ddl, arena *a, const data_type **out_type, arrow_builder **out_rows,
+                               silt_error *err) {
     TRY(schema_parse_ddl(str_of(columns_ddl), a, out_type, err));
     *out_rows = arrow_builder_new(*out_type);
     return *out_rows ? SILT_OK : error_no_memory(err);
@@ -23,8 +24,10 @@ void ops_describe_i64(describe_row *r, int64_t v) { note(r, arrow_append_i64(nex
 void ops_describe_bool(describe_row *r, bool v) { note(r, arrow_append_bool(next_column(r), v)); }
 
 void ops_describe_timestamp_ms(describe_row *r, int64_t ms) {
-    if (ms < 0 || ms > INT64_MAX / 1000) ops_describe_null(r);
-    else ops_describe_i64(r, ms * 1000);
+    if (ms < 0 || ms > INT64_MAX / 1000)
+        ops_describe_null(r);
+    else
+        ops_describe_i64(r, ms * 1000);
 }
 
 void ops_describe_list(describe_row *r, const str *items, size_t n) {

@@ -3,9 +3,11 @@
 
 #include "ops/describe_rows.h"
 
-static const char columns[] = "format STRING, id STRING, name STRING, description STRING, location STRING, createdAt TIMESTAMP, lastModified TIMESTAMP, "
-                              "partitionColumns ARRAY<STRING>, clusteringColumns ARRAY<STRING>, numFiles BIGINT, sizeInBytes BIGINT, properties MAP<STRING, STRING>, "
-                              "minReaderVersion INT, minWriterVersion INT, tableFeatures ARRAY<STRING>";
+static const char columns[] =
+    "format STRING, id STRING, name STRING, description STRING, location STRING, createdAt TIMESTAMP, lastModified TIMESTAMP, "
+    "partitionColumns ARRAY<STRING>, clusteringColumns ARRAY<STRING>, numFiles BIGINT, sizeInBytes BIGINT, properties "
+    "MAP<STRING, STRING>, "
+    "minReaderVersion INT, minWriterVersion INT, tableFeatures ARRAY<STRING>";
 
 static int compare_names(const void *a, const void *b) { return str_cmp(*(const str *)a, *(const str *)b); }
 
@@ -64,7 +66,8 @@ static silt_status add_row(const delta_snapshot *s, str name, arena *a, arrow_bu
     return ops_describe_finish(&r, err);
 }
 
-silt_status ops_detail(const delta_snapshot *snapshot, str name, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) {
+silt_status ops_detail(const delta_snapshot *snapshot, str name, arena *a, const data_type **out_type, arrow_builder **out_rows,
+                       silt_error *err) {
     TRY(ops_describe_begin(columns, a, out_type, out_rows, err));
     silt_status status = add_row(snapshot, name, a, *out_rows, err);
     if (status == SILT_OK) return SILT_OK;

@@ -10,7 +10,9 @@ static silt_status check_root(const op *o, str root) {
     return err_INVALID_PARAMETER_VALUE(o->err, STR("table location"), root, "a folder below another one");
 }
 
-static bool is_inside(str path, str root) { return path.len > root.len + 1 && str_starts_with(path, root) && path.ptr[root.len] == '/'; }
+static bool is_inside(str path, str root) {
+    return path.len > root.len + 1 && str_starts_with(path, root) && path.ptr[root.len] == '/';
+}
 
 static bool is_log(str path, str root) { return str_starts_with(str_slice(path, root.len + 1, path.len), STR("_delta_log/")); }
 

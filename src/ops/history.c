@@ -2,12 +2,15 @@
 #include "ops/describe_rows.h"
 
 static const char columns[] =
-    "version BIGINT, timestamp TIMESTAMP, userId STRING, userName STRING, operation STRING, operationParameters MAP<STRING, STRING>, "
+    "version BIGINT, timestamp TIMESTAMP, userId STRING, userName STRING, operation STRING, operationParameters MAP<STRING, "
+    "STRING>, "
     "job STRUCT<jobId: STRING, jobName: STRING, jobRunId: STRING, runId: STRING, jobOwnerId: STRING, triggerType: STRING>, "
     "notebook STRUCT<notebookId: STRING>, clusterId STRING, readVersion BIGINT, isolationLevel STRING, isBlindAppend BOOLEAN, "
     "operationMetrics MAP<STRING, STRING>, userMetadata STRING, engineInfo STRING";
 
-static void text_field(describe_row *r, const json_node *info, const char *key) { ops_describe_str(r, json_get_str(info, key, STR_NULL)); }
+static void text_field(describe_row *r, const json_node *info, const char *key) {
+    ops_describe_str(r, json_get_str(info, key, STR_NULL));
+}
 
 /* A string as it is, everything else as its JSON text. */
 static silt_status value_text(const json_node *node, arena *a, str *out, silt_error *err) {
@@ -53,18 +56,23 @@ static void struct_field(describe_row *r, const json_node *info, const char *key
 static void number_field(describe_row *r, const json_node *info, const char *key) {
     int64_t v;
     const json_node *node = json_get(info, key);
-    if (node && json_node_i64(node, &v)) ops_describe_i64(r, v);
-    else ops_describe_null(r);
+    if (node && json_node_i64(node, &v))
+        ops_describe_i64(r, v);
+    else
+        ops_describe_null(r);
 }
 
 static void bool_field(describe_row *r, const json_node *info, const char *key) {
     const json_node *node = json_get(info, key);
-    if (node && node->type == JSON_BOOL) ops_describe_bool(r, node->boolean);
-    else ops_describe_null(r);
+    if (node && node->type == JSON_BOOL)
+        ops_describe_bool(r, node->boolean);
+    else
+        ops_describe_null(r);
 }
 
 static silt_status add_entry(const delta_history_entry *e, arena *a, describe_row *r, silt_error *err) {
-    static const char *const job[] = {"jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType"}, *const notebook[] = {"notebookId"};
+    static const char *const job[] = {"jobId", "jobName", "jobRunId", "runId", "jobOwnerId", "triggerType"}, *const notebook[] = {
+                                                                                                                 "notebookId"};
     const json_node *info = NULL;
     if (!str_is_null(e->commit_info)) TRY(json_parse(e->commit_info, a, &info, err));
     ops_describe_i64(r, e->version);
@@ -100,7 +108,8 @@ static silt_status add_entries(const delta_env *env, str root, int64_t limit, ar
     return status;
 }
 
-silt_status ops_history(const delta_env *env, str root, int64_t limit, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) {
+silt_status ops_history(const delta_env *env, str root, int64_t limit, arena *a, const data_type **out_type,
+                        arrow_builder **out_rows, silt_error *err) {
     TRY(ops_describe_begin(columns, a, out_type, out_rows, err));
     silt_status status = add_entries(env, root, limit, *out_rows, err);
     if (status == SILT_OK) return SILT_OK;

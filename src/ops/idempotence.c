@@ -3,7 +3,8 @@
 
 silt_status ops_idempotence_options(const op *o, write_options *options) {
     if (!options->has_txn) {
-        str app = ops_setting(o, "spark.databricks.delta.write.txnAppId"), version = ops_setting(o, "spark.databricks.delta.write.txnVersion");
+        str app = ops_setting(o, "spark.databricks.delta.write.txnAppId"),
+            version = ops_setting(o, "spark.databricks.delta.write.txnVersion");
         if (str_is_null(app) && str_is_null(version)) return SILT_OK;
         options->has_txn = true;
         options->txn_app_id = app;

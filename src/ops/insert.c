@@ -11,12 +11,12 @@ typedef struct write_run {
     const write_job *job;
     const insert_spec *spec;
     write_options options;
-    bool asked_dynamic;         /**< commitInfo says so of appends and unpartitioned tables too, as Spark has it */
-    bool dynamic;               /**< an overwrite replaces only partitions that hold new rows */
-    const value *fixed;         /**< static overwrite: wanted value per partition column (type NULL: any); NULL: none is fixed */
-    str predicate;              /**< how commitInfo names it */
+    bool asked_dynamic; /**< commitInfo says so of appends and unpartitioned tables too, as Spark has it */
+    bool dynamic;       /**< an overwrite replaces only partitions that hold new rows */
+    const value *fixed; /**< static overwrite: wanted value per partition column (type NULL: any); NULL: none is fixed */
+    str predicate;      /**< how commitInfo names it */
     write_target target;
-    bool schema_replaced;       /**< by overwriteSchema */
+    bool schema_replaced; /**< by overwriteSchema */
     delta_txn *txn;
     write_spec files;
     write_result written;
@@ -24,7 +24,8 @@ typedef struct write_run {
 } write_run;
 
 str ops_write_user_metadata(const op *o, const write_options *options) {
-    return str_is_null(options->user_metadata) ? ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata") : options->user_metadata;
+    return str_is_null(options->user_metadata) ? ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")
+                                               : options->user_metadata;
 }
 
 /* ---- modes ---- */
@@ -102,7 +103,8 @@ static silt_status check_partition_by(const write_run *w) {
     const delta_metadata *m = &w->target.metadata;
     if (w->job->n_partition_by == 0) return SILT_OK;
     bool same = w->job->n_partition_by == m->n_partition_columns;
-    for (size_t i = 0; same && i < m->n_partition_columns; i++) same = str_eq_fold(w->job->partition_by[i], m->partition_columns[i]);
+    for (size_t i = 0; same && i < m->n_partition_columns; i++)
+        same = str_eq_fold(w->job->partition_by[i], m->partition_columns[i]);
     return same ? SILT_OK : err_DELTA_METADATA_MISMATCH(w->o->err, STR("the partition columns of the write are not the table's"));
 }
 
@@ -115,7 +117,8 @@ static silt_status replace_schema(write_run *w) {
     TRY(ops_schema_check_partitioning(o, schema, w->job->partition_by, w->job->n_partition_by, &partition_columns));
     const data_type *old = w->target.schema;
     bool same = type_equal(old, schema) && w->job->n_partition_by == w->target.metadata.n_partition_columns;
-    for (size_t i = 0; same && i < w->job->n_partition_by; i++) same = str_eq(partition_columns[i], w->target.metadata.partition_columns[i]);
+    for (size_t i = 0; same && i < w->job->n_partition_by; i++)
+        same = str_eq(partition_columns[i], w->target.metadata.partition_columns[i]);
     for (size_t i = 0; same && i < schema->n_fields; i++) same = old->fields[i].nullable;
     if (same) return SILT_OK;
     w->target.metadata.partition_columns = partition_columns;
@@ -128,8 +131,10 @@ static silt_status replace_schema(write_run *w) {
 static silt_status plan_rows(write_run *w, query **out) {
     const op *o = w->o;
     const delta_metadata *m = &w->target.metadata;
-    if (w->spec->overwrite && w->options.overwrite_schema) TRY(replace_schema(w));
-    else TRY(check_partition_by(w));
+    if (w->spec->overwrite && w->options.overwrite_schema)
+        TRY(replace_schema(w));
+    else
+        TRY(check_partition_by(w));
     merge_rules rules = {.evolve = w->options.merge_schema,
                          .widen = w->options.merge_schema && delta_config_bool(&m->configuration, "delta.enableTypeWidening"),
                          .fields_by_name = w->spec->is_data_frame,
@@ -148,7 +153,8 @@ static silt_status plan_rows(write_run *w, query **out) {
 /* The clustering columns were those of the old schema. */
 static silt_status end_clustering(const write_run *w) {
     const delta_domain *d = delta_snapshot_find_domain(w->spec->snapshot, STR(CLUSTERING_DOMAIN));
-    return !d || d->removed ? SILT_OK : delta_txn_set_domain(w->txn, STR(CLUSTERING_DOMAIN), STR(CLUSTERING_NONE), false, w->o->err);
+    return !d || d->removed ? SILT_OK
+                            : delta_txn_set_domain(w->txn, STR(CLUSTERING_DOMAIN), STR(CLUSTERING_NONE), false, w->o->err);
 }
 
 static silt_status stage(write_run *w) {
@@ -167,7 +173,8 @@ static silt_status stage(write_run *w) {
 
 /* A write that changes nothing makes no version, as Spark has it. */
 static bool changes_nothing(const write_run *w) {
-    return w->written.n_files == 0 && w->removed.files == 0 && !w->target.metadata_changed && !w->target.protocol_changed && !w->options.has_txn;
+    return w->written.n_files == 0 && w->removed.files == 0 && !w->target.metadata_changed && !w->target.protocol_changed &&
+           !w->options.has_txn;
 }
 
 static silt_status commit(write_run *w, ops_result *out) {
@@ -181,7 +188,8 @@ static silt_status commit(write_run *w, ops_result *out) {
                          .merge_schema = w->options.merge_schema};
     delta_commit_info info = {.operation = "WRITE",
                               .operation_parameters = ops_write_parameters(o, &words),
-                              .operation_metrics = ops_write_metrics(o, &w->written, w->spec->overwrite ? &w->removed : NULL, w->fixed != NULL),
+                              .operation_metrics =
+                                  ops_write_metrics(o, &w->written, w->spec->overwrite ? &w->removed : NULL, w->fixed != NULL),
                               .user_metadata = ops_write_user_metadata(o, &w->options)};
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
     return delta_txn_commit(w->txn, &info, &out->version, o->err);
@@ -212,7 +220,8 @@ silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *
     TRY(check_options(&w));
     if (ops_idempotence_seen(&w.options, w.spec->snapshot)) return SILT_OK;
     ops_write_target_init(&w.target, w.spec->snapshot);
-    TRY(delta_txn_begin(o->env->delta, w.spec->snapshot, w.spec->root, &w.txn, o->err)); /* refuses what this build must not write */
+    TRY(delta_txn_begin(o->env->delta, w.spec->snapshot, w.spec->root, &w.txn,
+                        o->err)); /* refuses what this build must not write */
     query *rows;
     silt_status status = plan_rows(&w, &rows);
     if (status == SILT_OK) status = static_partitions(&w);

@@ -32,11 +32,20 @@ silt_status ops_rows_name(const op *o, const relation *rows, size_t i, expr **ou
 silt_status ops_rows_bind(const op *o, relation *rows, const size_t *columns, size_t n, expr *e, expr **out) MUST_CHECK;
 /** SELECT items FROM rows, bound: `items` are bound expressions, one per field of `schema`, whose names and types the query gives. */
 silt_status ops_rows_select(const op *o, relation *rows, expr **items, const data_type *schema, query **out) MUST_CHECK;
-/** CASE WHEN cond THEN value [ELSE otherwise] END, unbound; `otherwise` may be NULL. */
-silt_status ops_rows_case(const op *o, expr *condition, expr *then, expr *otherwise, expr **out) MUST_CHECK;
-silt_status ops_rows_call(const op *o, const char *function, expr *x, expr *y, expr **out) MUST_CHECK; /**< y may be NULL */
+
+/* ---- trees.c: unbound trees; a node belongs to one place of one tree ---- */
+silt_status ops_tree_call(const op *o, const char *function, expr *x, expr *y, expr **out) MUST_CHECK; /**< y may be NULL */
+/** CASE WHEN args[0] THEN args[1] … ELSE otherwise END; the caller fills in the branches. */
+silt_status ops_tree_case(const op *o, size_t n_branches, expr *otherwise, expr **out) MUST_CHECK;
+silt_status ops_tree_cast(const op *o, expr *e, const data_type *to, expr **out) MUST_CHECK;
+silt_status ops_tree_field(const op *o, expr *e, str name, expr **out) MUST_CHECK;
+/** item -> args[0]: the caller fills in the body over *out_item; lambdas inside one another have different depths. */
+silt_status ops_tree_lambda(const op *o, int depth, expr **out_item, expr **out) MUST_CHECK;
+silt_status ops_tree_text(const op *o, str text, expr **out) MUST_CHECK; /**< {NULL,0} counts as exhaustion */
+silt_status ops_tree_null(const op *o, expr **out) MUST_CHECK;
 /** An expression that raises that error (condition, SQLSTATE, message) for the row that reaches it. */
-silt_status ops_rows_raise(const op *o, const silt_error *error, expr **out) MUST_CHECK;
+silt_status ops_tree_raise(const op *o, const silt_error *error, expr **out) MUST_CHECK;
+bool ops_tree_has_subquery(expr *e);
 
 /* ---- schema_check.c ---- */
 /** Names, duplicates and types of a table's new schema. `mapped`: column mapping is on, every character is allowed. */
@@ -44,7 +53,8 @@ silt_status ops_schema_check(const op *o, const data_type *schema, bool mapped) 
 /** The change data feed has columns of its own. */
 silt_status ops_schema_check_change_feed(const op *o, const data_type *schema, const str_map *configuration) MUST_CHECK;
 /** Partition columns, resolved without case to the schema's spelling. */
-silt_status ops_schema_check_partitioning(const op *o, const data_type *schema, const str *columns, size_t n, const str **out) MUST_CHECK;
+silt_status ops_schema_check_partitioning(const op *o, const data_type *schema, const str *columns, size_t n,
+                                          const str **out) MUST_CHECK;
 /** Defaults need their feature and must fit their column. */
 silt_status ops_schema_check_defaults(const op *o, const data_type *schema, const delta_protocol *protocol) MUST_CHECK;
 /** Every field at every depth nullable. */
@@ -52,17 +62,18 @@ silt_status ops_schema_as_nullable(const op *o, const data_type *type, const dat
 
 /* ---- schema_merge.c ---- */
 typedef struct merge_rules {
-    bool evolve;      /**< new columns and fields may be added (mergeSchema) */
-    bool widen;       /**< the table has type widening on, and evolves */
+    bool evolve;         /**< new columns and fields may be added (mergeSchema) */
+    bool widen;          /**< the table has type widening on, and evolves */
     bool fields_by_name; /**< nested fields pair by name (DataFrame), else by position */
-    bool strict_types; /**< DataFrame: a type that would lose values is an error, not a cast */
+    bool strict_types;   /**< DataFrame: a type that would lose values is an error, not a cast */
     str table_name;
 } merge_rules;
 /**
  * Table type ⊔ source type: what the table's column becomes when such values are written to it. *out == table where nothing changes. `f` is the table's field.
  * Errors: DELTA_METADATA_MISMATCH, DELTA_INSERT_COLUMN_ARITY_MISMATCH, DELTA_FAILED_TO_MERGE_FIELDS.
  */
-silt_status ops_schema_merge_field(const op *o, const merge_rules *rules, const field *f, const data_type *source, field *out) MUST_CHECK;
+silt_status ops_schema_merge_field(const op *o, const merge_rules *rules, const field *f, const data_type *source,
+                                   field *out) MUST_CHECK;
 /** Every value of `from` is a value of `to`, kept exactly. */
 bool ops_schema_is_lossless(const data_type *from, const data_type *to);
 
@@ -76,9 +87,9 @@ silt_status ops_default_value(const op *o, const field *f, expr **out) MUST_CHEC
 
 /* ---- write_target.c: the table as it will be ---- */
 typedef struct write_target {
-    delta_metadata metadata;          /**< in effect when the files are written */
+    delta_metadata metadata; /**< in effect when the files are written */
     delta_protocol protocol;
-    const data_type *schema;          /**< of metadata */
+    const data_type *schema; /**< of metadata */
     bool metadata_changed, protocol_changed;
 } write_target;
 /** The table as it is. */
@@ -86,24 +97,29 @@ void ops_write_target_init(write_target *t, const delta_snapshot *snapshot);
 /** The table with another schema: new fields get ids and physical names, the protocol what their types need. */
 silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) MUST_CHECK;
 bool ops_write_target_is_mapped(const write_target *t);
+bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b); /**< of which one was made from the other */
 
 /* ---- assign.c: source columns → table columns ---- */
 typedef enum value_origin { VALUE_SOURCE, VALUE_STATIC, VALUE_DEFAULT } value_origin;
 typedef struct column_value {
     value_origin origin;
-    size_t source;                    /**< SOURCE: column of the query */
-    expr *fixed;                      /**< STATIC: bound constant of PARTITION (p = constant) */
+    size_t source; /**< SOURCE: column of the query */
+    expr *fixed;   /**< STATIC: bound constant of PARTITION (p = constant) */
 } column_value;
 typedef struct assignment {
-    column_value *values;             /**< one per column of the table */
-    const uint32_t *extra; size_t n_extra; /**< source columns without a column, in order */
+    column_value *values; /**< one per column of the table */
+    const uint32_t *extra;
+    size_t n_extra; /**< source columns without a column, in order */
 } assignment;
 /** keeps_extra: source columns that the table lacks are no error yet (mergeSchema). */
-silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, bool keeps_extra, assignment *out) MUST_CHECK;
+silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_type *schema, bool keeps_extra,
+                               assignment *out) MUST_CHECK;
 /** The table's schema after the write: merged types and appended columns (which `as` then covers too). */
-silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules, assignment *as, const data_type **out) MUST_CHECK;
+silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules,
+                                    assignment *as, const data_type **out) MUST_CHECK;
 /** The query whose columns are exactly the schema's. */
-silt_status ops_assign_query(const op *o, const insert_spec *spec, const data_type *schema, const assignment *as, query **out) MUST_CHECK;
+silt_status ops_assign_query(const op *o, const insert_spec *spec, const data_type *schema, const assignment *as,
+                             query **out) MUST_CHECK;
 
 /* ---- checks.c ---- */
 /** Wraps `q`, whose columns are the table's, in what every written row must satisfy: '' → NULL in string partition columns, NOT NULL, CHAR/VARCHAR lengths, CHECK constraints. */
@@ -114,7 +130,8 @@ silt_status ops_checks_find(const op *o, const str_map *configuration, str colum
 silt_status ops_checks_validate(const op *o, const data_type *schema, const str_map *configuration) MUST_CHECK;
 
 /* ---- write_plan.c ---- */
-silt_status ops_write_plan(const op *o, const write_target *t, str root, const write_options *options, write_spec *out) MUST_CHECK;
+silt_status ops_write_plan(const op *o, const write_target *t, str root, const write_options *options,
+                           write_spec *out) MUST_CHECK;
 /** Wrap in checks, push predicates, write. Discard with engine_write_discard when the commit fails. */
 silt_status ops_write_rows(const op *o, const write_target *t, const write_spec *spec, query *q, write_result *out) MUST_CHECK;
 /** One add action per written file. */
@@ -122,21 +139,24 @@ silt_status ops_write_add_files(const op *o, const write_target *t, const write_
 
 /* ---- overwrite.c: which files an overwrite removes ---- */
 typedef struct removal {
-    int64_t files, bytes, rows;       /**< rows: live ones */
+    int64_t files, bytes, rows; /**< rows: live ones */
     bool rows_known;
 } removal;
 silt_status ops_overwrite_all(const op *o, const delta_snapshot *s, delta_txn *txn, removal *out) MUST_CHECK;
 /** Files of the partitions that hold new rows. */
-silt_status ops_overwrite_written_partitions(const op *o, const delta_snapshot *s, const write_result *written, delta_txn *txn, removal *out) MUST_CHECK;
+silt_status ops_overwrite_written_partitions(const op *o, const delta_snapshot *s, const write_result *written, delta_txn *txn,
+                                             removal *out) MUST_CHECK;
 /** Files whose partition columns have the given values (value.type NULL: any), null-safe. */
-silt_status ops_overwrite_partition(const op *o, const delta_snapshot *s, const value *values, delta_txn *txn, removal *out) MUST_CHECK;
+silt_status ops_overwrite_partition(const op *o, const delta_snapshot *s, const value *values, delta_txn *txn,
+                                    removal *out) MUST_CHECK;
 
 /* ---- insert.c ---- */
 /** What a write of rows is told beyond the INSERT: by the DataFrame writer (load.c). */
 typedef struct write_job {
     const insert_spec *insert;
-    const char *mode;                 /**< as commitInfo names it */
-    const str *partition_by; size_t n_partition_by; /**< as given with the write; must be the table's unless the schema is overwritten */
+    const char *mode; /**< as commitInfo names it */
+    const str *partition_by;
+    size_t n_partition_by; /**< as given with the write; must be the table's unless the schema is overwritten */
 } write_job;
 silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *out) MUST_CHECK;
 /** commitInfo's userMetadata of a write. */
@@ -155,18 +175,19 @@ typedef struct json_object {
     bool first;
 } json_object;
 void ops_json_object_begin(json_object *j);
-void ops_json_object_str(json_object *j, const char *key, str text);   /**< null: JSON null */
-void ops_json_object_true(json_object *j, const char *key);             /**< a bare true */
-void ops_json_object_count(json_object *j, const char *key, int64_t v); /**< the number as a string */
+void ops_json_object_str(json_object *j, const char *key, str text);                     /**< null: JSON null */
+void ops_json_object_true(json_object *j, const char *key);                              /**< a bare true */
+void ops_json_object_count(json_object *j, const char *key, int64_t v);                  /**< the number as a string */
 void ops_json_object_names(json_object *j, const char *key, const str *names, size_t n); /**< a JSON array in a string */
 /** Ends it: the text in the arena, {NULL,0} on exhaustion. */
 str ops_json_object_end(json_object *j, arena *a);
 
 /** A commit in the words of WRITE. */
 typedef struct write_words {
-    const char *mode;                 /**< "Append", "Overwrite", "ErrorIfExists", "Ignore" */
-    const str *partition_by; size_t n_partition_by;
-    str predicate;                    /**< null for none */
+    const char *mode; /**< "Append", "Overwrite", "ErrorIfExists", "Ignore" */
+    const str *partition_by;
+    size_t n_partition_by;
+    str predicate; /**< null for none */
     bool dynamic_overwrite, overwrite_schema, merge_schema;
 } write_words;
 str ops_write_parameters(const op *o, const write_words *w);
@@ -175,9 +196,11 @@ str ops_write_metrics(const op *o, const write_result *written, const removal *r
 
 /* ---- clustering.c ---- */
 /** CLUSTER BY columns checked; the domain's configuration by physical names, and the names as history shows them. */
-silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_map *configuration, const str *columns, size_t n, str *out_domain, const str **out_names) MUST_CHECK;
+silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_map *configuration, const str *columns, size_t n,
+                                str *out_domain, const str **out_names) MUST_CHECK;
 #define CLUSTERING_DOMAIN "delta.clustering"
-#define CLUSTERING_NONE   "{\"clusteringColumns\":[],\"domainName\":\"" CLUSTERING_DOMAIN "\"}" /**< the feature stays, without columns */
+#define CLUSTERING_NONE \
+    "{\"clusteringColumns\":[],\"domainName\":\"" CLUSTERING_DOMAIN "\"}" /**< the feature stays, without columns */
 /** Logical names of the domain's columns ("a", "c.d"). */
 silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) MUST_CHECK;
 
@@ -185,19 +208,23 @@ silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str 
 typedef struct table_definition {
     str table_name;
     const data_type *schema;
-    const str *partition_columns; size_t n_partition_columns;
-    const str *cluster_columns; size_t n_cluster_columns;
+    const str *partition_columns;
+    size_t n_partition_columns;
+    const str *cluster_columns;
+    size_t n_cluster_columns;
     str comment;
-    str_map properties;               /**< as the user wrote them */
+    str_map properties; /**< as the user wrote them */
 } table_definition;
 typedef struct new_table {
     write_target target;
     bool is_clustered;
     str clustering_domain;
-    const str *cluster_names; size_t n_cluster_names;
+    const str *cluster_names;
+    size_t n_cluster_names;
 } new_table;
 /** Checks the definition and makes metadata and protocol; `replaced` (may be NULL) is the table that it takes the place of. */
-silt_status ops_new_table_define(const op *o, const table_definition *d, const delta_snapshot *replaced, new_table *out) MUST_CHECK;
+silt_status ops_new_table_define(const op *o, const table_definition *d, const delta_snapshot *replaced,
+                                 new_table *out) MUST_CHECK;
 silt_status ops_new_table_stage(const op *o, const new_table *n, const delta_snapshot *replaced, delta_txn *txn) MUST_CHECK;
 /** A query's columns as the schema of a new table. */
 silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) MUST_CHECK;

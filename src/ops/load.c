@@ -12,8 +12,8 @@ static const char *mode_name(save_mode mode) {
 
 /* ---- a table that is not there yet ---- */
 
-static silt_status commit_new(const op *o, const load_spec *spec, const write_options *options, const new_table *table, const write_result *written, delta_txn *txn,
-                              ops_result *out) {
+static silt_status commit_new(const op *o, const load_spec *spec, const write_options *options, const new_table *table,
+                              const write_result *written, delta_txn *txn, ops_result *out) {
     TRY(ops_new_table_stage(o, table, NULL, txn));
     if (options->has_txn) TRY(delta_txn_set_txn_id(txn, options->txn_app_id, options->txn_version, o->err));
     TRY(ops_write_add_files(o, &table->target, written, txn));
@@ -30,7 +30,8 @@ static silt_status commit_new(const op *o, const load_spec *spec, const write_op
     return delta_txn_commit(txn, &info, &out->version, o->err);
 }
 
-static silt_status write_new(const op *o, const load_spec *spec, const write_options *options, const new_table *table, delta_txn *txn, ops_result *out) {
+static silt_status write_new(const op *o, const load_spec *spec, const write_options *options, const new_table *table,
+                             delta_txn *txn, ops_result *out) {
     write_spec files;
     write_result written = {0};
     TRY(delta_protocol_check_write(&table->target.protocol, &table->target.metadata, spec->table_name, o->err));
@@ -80,7 +81,10 @@ static silt_status load_existing(const op *o, const load_spec *spec, ops_result 
                           .overwrite = spec->mode == SAVE_OVERWRITE,
                           .is_data_frame = true,
                           .options = spec->options};
-    write_job job = {.insert = &insert, .mode = mode_name(spec->mode), .partition_by = spec->partition_columns, .n_partition_by = spec->n_partition_columns};
+    write_job job = {.insert = &insert,
+                     .mode = mode_name(spec->mode),
+                     .partition_by = spec->partition_columns,
+                     .n_partition_by = spec->n_partition_columns};
     silt_status status = ops_write_into_table(o, &job, out);
     delta_snapshot_release(s);
     return status;

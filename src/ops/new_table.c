@@ -12,7 +12,7 @@
 #include "delta/protocol_upgrade.h"
 #include "ops/internal.h"
 
-#define DEFAULTS_PREFIX "spark.databricks.delta.properties.defaults."
+#define DEFAULTS_PREFIX   "spark.databricks.delta.properties.defaults."
 #define MAX_FEATURE_NAMES 64
 
 silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) {
@@ -38,7 +38,8 @@ silt_status ops_new_table_check_folder(const op *o, str table_name, str root) {
     }
     /* An empty _delta_log is what a CREATE that died leaves behind. */
     for (size_t i = 0; i < list.count; i++)
-        if (!str_eqz(path_name(list.items[i].path), "_delta_log")) return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, table_name, root);
+        if (!str_eqz(path_name(list.items[i].path), "_delta_log"))
+            return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, table_name, root);
     return SILT_OK;
 }
 
@@ -58,7 +59,8 @@ static bool has_property(const property_builder *b, str key) {
 
 static silt_status push_property(property_builder *b, str key, str text) {
     size_t at = b->count;
-    bool ok = ARENA_PUSH(b->o->a, b->keys, b->count, b->key_capacity, key) && ARENA_PUSH(b->o->a, b->values, at, b->value_capacity, text);
+    bool ok = ARENA_PUSH(b->o->a, b->keys, b->count, b->key_capacity, key) &&
+              ARENA_PUSH(b->o->a, b->values, at, b->value_capacity, text);
     return ok ? SILT_OK : error_no_memory(b->o->err);
 }
 
@@ -90,7 +92,8 @@ static silt_status all_properties(const op *o, const str_map *given, str_map *ou
     property_builder b = {.o = o};
     bool ignore_defaults = false;
     for (size_t i = 0; i < given->count; i++) {
-        if (str_eq_ascii_fold(given->keys[i], STR("delta.ignoreProtocolDefaults"))) ignore_defaults = str_eq_ascii_fold(given->values[i], STR("true"));
+        if (str_eq_ascii_fold(given->keys[i], STR("delta.ignoreProtocolDefaults")))
+            ignore_defaults = str_eq_ascii_fold(given->values[i], STR("true"));
         TRY(push_property(&b, given->keys[i], given->values[i]));
     }
     TRY(push_session_defaults(&b, !ignore_defaults));
@@ -131,7 +134,8 @@ static silt_status map_columns(const op *o, write_target *t) {
     if (mode.len == 0 || str_eq_ascii_fold(mode, STR("none"))) return SILT_OK;
     TRY(delta_assign_column_mapping(t->schema, 0, true, o->a, &t->schema, &max_id, o->err));
     str text = arena_printf(o->a, "%lld", (long long)max_id);
-    if (str_is_null(text) || !str_map_with(&t->metadata.configuration, STR("delta.columnMapping.maxColumnId"), text, o->a, &t->metadata.configuration))
+    if (str_is_null(text) ||
+        !str_map_with(&t->metadata.configuration, STR("delta.columnMapping.maxColumnId"), text, o->a, &t->metadata.configuration))
         return error_no_memory(o->err);
     return SILT_OK;
 }
@@ -164,7 +168,8 @@ static silt_status check_clustering(const op *o, const table_definition *d, cons
 
 /* Column metadata that belongs to another table's life, as CREATE TABLE LIKE hands it over. */
 static silt_status fresh_field(const op *o, field *f) {
-    static const char *const keys[] = {"delta.typeChanges", "EXISTS_DEFAULT", "delta.columnMapping.id", "delta.columnMapping.physicalName", "delta.columnMapping.nested.ids"};
+    static const char *const keys[] = {"delta.typeChanges", "EXISTS_DEFAULT", "delta.columnMapping.id",
+                                       "delta.columnMapping.physicalName", "delta.columnMapping.nested.ids"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         f->metadata = field_metadata_set(f->metadata, keys[i], STR_NULL, o->a);
         if (str_is_null(f->metadata)) return error_no_memory(o->err);
@@ -202,7 +207,8 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(ops_schema_check(o, t->schema, ops_write_target_is_mapped(t)));
     TRY(ops_schema_check_defaults(o, t->schema, &t->protocol));
     TRY(ops_schema_check_change_feed(o, t->schema, &t->metadata.configuration));
-    TRY(ops_schema_check_partitioning(o, t->schema, d->partition_columns, d->n_partition_columns, &t->metadata.partition_columns));
+    TRY(ops_schema_check_partitioning(o, t->schema, d->partition_columns, d->n_partition_columns,
+                                      &t->metadata.partition_columns));
     TRY(ops_checks_validate(o, t->schema, &t->metadata.configuration));
     TRY(map_columns(o, t));
     char id[37];
@@ -219,15 +225,11 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     out->is_clustered = d->n_cluster_columns > 0;
     if (str_is_null(t->metadata.id)) return error_no_memory(o->err);
     if (!out->is_clustered) return SILT_OK;
-    return ops_clustering_plan(o, t->schema, &t->metadata.configuration, d->cluster_columns, d->n_cluster_columns, &out->clustering_domain, &out->cluster_names);
+    return ops_clustering_plan(o, t->schema, &t->metadata.configuration, d->cluster_columns, d->n_cluster_columns,
+                               &out->clustering_domain, &out->cluster_names);
 }
 
 /* ---- staging ---- */
-
-static bool same_protocol(const delta_protocol *a, const delta_protocol *b) {
-    return a->min_reader_version == b->min_reader_version && a->min_writer_version == b->min_writer_version && a->n_reader_features == b->n_reader_features &&
-           a->n_writer_features == b->n_writer_features;
-}
 
 /* Domains of the replaced table end with it; clustering stays, with no columns, because its feature does. */
 static silt_status end_old_domains(const op *o, const new_table *n, const delta_snapshot *replaced, delta_txn *txn) {
@@ -245,7 +247,8 @@ static silt_status end_old_domains(const op *o, const new_table *n, const delta_
 
 silt_status ops_new_table_stage(const op *o, const new_table *n, const delta_snapshot *replaced, delta_txn *txn) {
     TRY(delta_txn_set_metadata(txn, &n->target.metadata, o->err));
-    if (!replaced || !same_protocol(&n->target.protocol, delta_snapshot_protocol(replaced))) TRY(delta_txn_set_protocol(txn, &n->target.protocol, o->err));
+    if (!replaced || !ops_protocol_equal(&n->target.protocol, delta_snapshot_protocol(replaced)))
+        TRY(delta_txn_set_protocol(txn, &n->target.protocol, o->err));
     if (n->is_clustered) TRY(delta_txn_set_domain(txn, STR(CLUSTERING_DOMAIN), n->clustering_domain, false, o->err));
     return replaced ? end_old_domains(o, n, replaced, txn) : SILT_OK;
 }

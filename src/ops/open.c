@@ -7,12 +7,11 @@ static silt_status parse_timestamp(const op *o, str text, int64_t *out_us) {
     value v = {0};
     silt_error ignored;
     op quiet = {o->env, o->a, &ignored};
-    expr *literal = expr_literal_str(o->a, text), *cast = expr_new(o->a, EXPR_CAST, (source_span){0, 0});
-    if (!literal || !cast || !(cast->args = ARENA_ARRAY(o->a, 1, expr *))) return error_no_memory(o->err);
-    cast->args[0] = literal;
-    cast->n_args = 1;
-    cast->cast_type = &type_timestamp;
-    silt_status status = str_to_i64(str_trim(text), &number) ? SILT_INVALID : expr_bind(cast, NULL, o->env->bind, o->a, &cast, quiet.err);
+    expr *cast;
+    TRY(ops_tree_text(o, text, &cast));
+    TRY(ops_tree_cast(o, cast, &type_timestamp, &cast));
+    silt_status status =
+        str_to_i64(str_trim(text), &number) ? SILT_INVALID : expr_bind(cast, NULL, o->env->bind, o->a, &cast, quiet.err);
     if (status == SILT_OK) status = expr_fold(cast, o->env->bind, o->a, &v, quiet.err);
     if (status == SILT_NO_MEMORY) return error_no_memory(o->err);
     if (status != SILT_OK || v.is_null) return err_DELTA_TIMESTAMP_INVALID(o->err, text);

@@ -44,7 +44,8 @@ static bool same_value(const value *a, const value *b) {
 static bool append_key(buf *key, const value *v) {
     buf text;
     value zero = *v;
-    if (!v->is_null && (v->type->id == TYPE_DOUBLE || v->type->id == TYPE_FLOAT) && v->as.f64 == 0) zero.as.f64 = 0; /* -0.0 is 0.0 */
+    if (!v->is_null && (v->type->id == TYPE_DOUBLE || v->type->id == TYPE_FLOAT) && v->as.f64 == 0)
+        zero.as.f64 = 0; /* -0.0 is 0.0 */
     buf_init(&text, BUF_MAX_DEFAULT);
     bool set = partition_value_write(&text, &zero);
     if (set) {
@@ -88,8 +89,10 @@ static silt_status has_values(const scan *c, const delta_add *add, bool *out, si
 static void count_rows(const scan *c, const delta_add *add) {
     file_stats stats;
     file_stats_parse(add->stats, delta_snapshot_metadata(c->s)->schema, c->per_file, &stats);
-    if (stats.num_records < 0) c->out->rows_known = false;
-    else c->out->rows += stats.num_records - (add->dv.storage ? add->dv.cardinality : 0);
+    if (stats.num_records < 0)
+        c->out->rows_known = false;
+    else
+        c->out->rows += stats.num_records - (add->dv.storage ? add->dv.cardinality : 0);
 }
 
 static silt_status remove_if_wanted(void *ctx, size_t index, const delta_add *add, silt_error *err) {
@@ -136,7 +139,11 @@ static silt_status partition_predicate(const op *o, const delta_metadata *m, con
         int at = schema_find(m->schema, m->partition_columns[i]);
         if (at < 0) return err_DELTA_PARTITION_COLUMN_NOT_FOUND(o->err, m->partition_columns[i]);
         *index = (uint32_t)at;
-        *p = (predicate){.kind = PRED_EQ_NULL_SAFE, .column = {index, 1}, .column_type = m->schema->fields[at].type, .literals = &values[i], .n_literals = 1};
+        *p = (predicate){.kind = PRED_EQ_NULL_SAFE,
+                         .column = {index, 1},
+                         .column_type = m->schema->fields[at].type,
+                         .literals = &values[i],
+                         .n_literals = 1};
         parts[n++] = p;
     }
     predicate *all = ARENA_NEW(o->a, predicate);
@@ -155,7 +162,8 @@ silt_status ops_overwrite_partition(const op *o, const delta_snapshot *s, const 
 }
 
 /* The partitions that the new files are in: their keys, and one predicate for them all. */
-static silt_status written_partitions(const op *o, const delta_metadata *m, const write_result *written, path_set *keys, const predicate **out) {
+static silt_status written_partitions(const op *o, const delta_metadata *m, const write_result *written, path_set *keys,
+                                      const predicate **out) {
     const predicate **parts = ARENA_ARRAY(o->a, written->n_files + 1, const predicate *);
     predicate *any = ARENA_NEW(o->a, predicate);
     size_t n = 0;
@@ -175,7 +183,8 @@ static silt_status written_partitions(const op *o, const delta_metadata *m, cons
     return SILT_OK;
 }
 
-silt_status ops_overwrite_written_partitions(const op *o, const delta_snapshot *s, const write_result *written, delta_txn *txn, removal *out) {
+silt_status ops_overwrite_written_partitions(const op *o, const delta_snapshot *s, const write_result *written, delta_txn *txn,
+                                             removal *out) {
     path_set keys = {NULL, 0, 0};
     const predicate *read;
     scan c = {.o = o, .s = s, .txn = txn, .out = out, .partitions = &keys};

@@ -4,8 +4,8 @@
  */
 #include "ops/internal.h"
 
-#define ROWS_PREFIX "\x01silt_c" /* not typed by anybody: a control character */
-#define ROWS_FIRST_ID 900000u    /* above what a statement's own relations get; expr_bind numbers from 1000000 on */
+#define ROWS_PREFIX   "\x01silt_c" /* not typed by anybody: a control character */
+#define ROWS_FIRST_ID 900000u      /* above what a statement's own relations get; expr_bind numbers from 1000000 on */
 
 static silt_status row_names(const op *o, size_t n, const str **out) {
     str *names = ARENA_ARRAY(o->a, n + 1, str);
@@ -104,29 +104,4 @@ silt_status ops_rows_select(const op *o, relation *rows, expr **items, const dat
     TRY(take_output(o, q, items, schema));
     *out = q;
     return SILT_OK;
-}
-
-silt_status ops_rows_call(const op *o, const char *function, expr *x, expr *y, expr **out) {
-    expr *args[2] = {x, y};
-    *out = expr_call(o->a, function, args, y ? 2 : 1, (source_span){0, 0});
-    return *out ? SILT_OK : error_no_memory(o->err);
-}
-
-silt_status ops_rows_case(const op *o, expr *condition, expr *then, expr *otherwise, expr **out) {
-    expr *e = expr_new(o->a, EXPR_CASE, (source_span){0, 0});
-    if (!e || !(e->args = ARENA_ARRAY(o->a, 3, expr *))) return error_no_memory(o->err);
-    e->args[0] = condition;
-    e->args[1] = then;
-    e->args[2] = otherwise;
-    e->n_args = otherwise ? 3 : 2;
-    e->has_else = otherwise != NULL;
-    *out = e;
-    return SILT_OK;
-}
-
-silt_status ops_rows_raise(const op *o, const silt_error *error, expr **out) {
-    str text = arena_printf(o->a, "[%s|%s] %s[/]", error->condition, error->sqlstate, error->message);
-    expr *message = str_is_null(text) ? NULL : expr_literal_str(o->a, text);
-    if (!message) return error_no_memory(o->err);
-    return ops_rows_call(o, "silt_raise", message, NULL, out);
 }

@@ -32,14 +32,17 @@ static silt_status check_struct(const check *c, const data_type *type) {
         str lower = arena_str_lower(c->o->a, f->name);
         bool added;
         if (str_is_null(lower) || !path_set_add(&seen, lower, c->o->a, &added)) return error_no_memory(c->o->err);
-        if (!added) return c->nested ? err_DELTA_DUPLICATE_COLUMNS_FOUND(c->o->err, f->name) : err_COLUMN_ALREADY_EXISTS(c->o->err, f->name);
+        if (!added)
+            return c->nested ? err_DELTA_DUPLICATE_COLUMNS_FOUND(c->o->err, f->name)
+                             : err_COLUMN_ALREADY_EXISTS(c->o->err, f->name);
         TRY(check_field(c, f));
     }
     return SILT_OK;
 }
 
 static silt_status refuse_type(const check *c, const field *f, const data_type *type) {
-    return err_DELTA_UNSUPPORTED_DATA_TYPES(c->o->err, arena_printf(c->o->a, "%.*s %.*s", STR_ARG(f->name), STR_ARG(type_sql(type, c->o->a))));
+    return err_DELTA_UNSUPPORTED_DATA_TYPES(
+        c->o->err, arena_printf(c->o->a, "%.*s %.*s", STR_ARG(f->name), STR_ARG(type_sql(type, c->o->a))));
 }
 
 static silt_status check_type(const check *c, const field *f, const data_type *type) {
@@ -80,7 +83,9 @@ silt_status ops_schema_check_change_feed(const op *o, const data_type *schema, c
 
 /* ---- partitioning ---- */
 
-static bool may_partition(const data_type *type) { return !type_is_nested(type) && type->id != TYPE_VARIANT && type->id != TYPE_VOID; }
+static bool may_partition(const data_type *type) {
+    return !type_is_nested(type) && type->id != TYPE_VARIANT && type->id != TYPE_VOID;
+}
 
 silt_status ops_schema_check_partitioning(const op *o, const data_type *schema, const str *columns, size_t n, const str **out) {
     str *names = ARENA_ARRAY(o->a, n + 1, str);
@@ -105,7 +110,8 @@ silt_status ops_schema_check_defaults(const op *o, const data_type *schema, cons
     for (size_t i = 0; i < schema->n_fields; i++) {
         const field *f = &schema->fields[i];
         if (!field_metadata_get(f, "CURRENT_DEFAULT", o->a)) continue;
-        if (!delta_protocol_has(protocol, "allowColumnDefaults")) return err_WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED(o->err, f->name);
+        if (!delta_protocol_has(protocol, "allowColumnDefaults"))
+            return err_WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED(o->err, f->name);
         TRY(ops_default_validate(o, f));
     }
     return SILT_OK;

@@ -32,7 +32,8 @@ static bool is_widening(const data_type *from, const data_type *to) {
         case TYPE_DOUBLE: return narrow_int || from->id == TYPE_FLOAT;
         case TYPE_DECIMAL:
             if (type_is_integral(from)) return to->precision - to->scale >= decimal_digits_of(from->id);
-            return from->id == TYPE_DECIMAL && to->scale >= from->scale && to->precision - to->scale >= from->precision - from->scale &&
+            return from->id == TYPE_DECIMAL && to->scale >= from->scale &&
+                   to->precision - to->scale >= from->precision - from->scale &&
                    (to->scale != from->scale || to->precision != from->precision);
         case TYPE_TIMESTAMP_NTZ: return from->id == TYPE_DATE;
         default: return false;
@@ -67,9 +68,12 @@ static silt_status record_change(merge *m, const data_type *from, const data_typ
     TRY(json_type_text(o, to, &to_text));
     TRY(json_type_text(o, from, &from_text));
     str path = m->path.len ? arena_printf(o->a, ",\"fieldPath\":\"%.*s\"", STR_ARG(m->path)) : STR("");
-    str before = old && old->type == JSON_ARRAY && old->count ? arena_printf(o->a, "%.*s,", STR_ARG(str_slice(old->text, 1, old->text.len - 1))) : STR("");
+    str before = old && old->type == JSON_ARRAY && old->count
+                     ? arena_printf(o->a, "%.*s,", STR_ARG(str_slice(old->text, 1, old->text.len - 1)))
+                     : STR("");
     if (str_is_null(path) || str_is_null(before)) return error_no_memory(o->err);
-    list = arena_printf(o->a, "[%.*s{\"toType\":%.*s,\"fromType\":%.*s%.*s}]", STR_ARG(before), STR_ARG(to_text), STR_ARG(from_text), STR_ARG(path));
+    list = arena_printf(o->a, "[%.*s{\"toType\":%.*s,\"fromType\":%.*s%.*s}]", STR_ARG(before), STR_ARG(to_text),
+                        STR_ARG(from_text), STR_ARG(path));
     if (str_is_null(list)) return error_no_memory(o->err);
     m->metadata = field_metadata_set(m->metadata, "delta.typeChanges", list, o->a);
     return str_is_null(m->metadata) ? error_no_memory(o->err) : SILT_OK;
@@ -83,7 +87,8 @@ static silt_status merge_sub_field(const merge *m, const field *f, const data_ty
 
 static silt_status check_more_fields(const merge *m, const data_type *table, const data_type *source) {
     if (m->rules->evolve) return SILT_OK;
-    str text = arena_printf(m->o->a, "the struct %.*s has fields that the table's %.*s lacks", STR_ARG(type_sql(source, m->o->a)), STR_ARG(type_sql(table, m->o->a)));
+    str text = arena_printf(m->o->a, "the struct %.*s has fields that the table's %.*s lacks", STR_ARG(type_sql(source, m->o->a)),
+                            STR_ARG(type_sql(table, m->o->a)));
     return err_DELTA_METADATA_MISMATCH(m->o->err, text);
 }
 
@@ -103,7 +108,8 @@ static silt_status merge_struct(const merge *m, const data_type *table, const da
     bool changed = false;
     memcpy(fields, table->fields, n * sizeof *fields);
     if (!m->rules->fields_by_name && source->n_fields < n)
-        return err_DELTA_INSERT_NESTED_ARITY_MISMATCH(o->err, m->rules->table_name, m->nearest->name, (int64_t)n, (int64_t)source->n_fields);
+        return err_DELTA_INSERT_NESTED_ARITY_MISMATCH(o->err, m->rules->table_name, m->nearest->name, (int64_t)n,
+                                                      (int64_t)source->n_fields);
     for (size_t i = 0; i < source->n_fields; i++) {
         int at = m->rules->fields_by_name ? schema_find(table, source->fields[i].name) : i < table->n_fields ? (int)i : -1;
         if (at < 0) {
@@ -122,7 +128,8 @@ static silt_status merge_struct(const merge *m, const data_type *table, const da
 
 /* ---- all types ---- */
 
-static silt_status merge_inside(merge *m, const char *step, const data_type *table, const data_type *source, const data_type **out) {
+static silt_status merge_inside(merge *m, const char *step, const data_type *table, const data_type *source,
+                                const data_type **out) {
     str kept = m->path;
     m->path = kept.len ? arena_printf(m->o->a, "%.*s.%s", STR_ARG(kept), step) : str_of(step);
     if (str_is_null(m->path)) return error_no_memory(m->o->err);

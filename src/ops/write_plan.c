@@ -15,14 +15,16 @@ static silt_status target_bytes(const op *o, const delta_metadata *m, int64_t *o
         text = ops_setting(o, "spark.databricks.delta.targetFileSize");
     }
     if (str_is_null(text)) return SILT_OK;
-    return ops_parse_bytes(text, out) && *out > 0 ? SILT_OK : err_INVALID_PARAMETER_VALUE(o->err, key, text, "a size such as 128mb");
+    return ops_parse_bytes(text, out) && *out > 0 ? SILT_OK
+                                                  : err_INVALID_PARAMETER_VALUE(o->err, key, text, "a size such as 128mb");
 }
 
 static silt_status compression(const op *o, const write_options *options, str *out) {
     static const struct codec {
         const char *spark, *name;
-    } codecs[] = {{"none", "uncompressed"}, {"uncompressed", "uncompressed"}, {"snappy", "snappy"}, {"gzip", "gzip"},
-                  {"zstd", "zstd"},         {"lz4raw", "lz4_raw"},            {"lz4_raw", "lz4_raw"}, {"brotli", "brotli"}};
+    } codecs[] = {
+        {"none", "uncompressed"}, {"uncompressed", "uncompressed"}, {"snappy", "snappy"}, {"gzip", "gzip"}, {"zstd", "zstd"},
+        {"lz4raw", "lz4_raw"},    {"lz4_raw", "lz4_raw"},           {"brotli", "brotli"}};
     str text = options->compression;
     if (text.len == 0) text = ops_setting(o, "spark.sql.parquet.compression.codec");
     *out = STR("snappy");
@@ -64,7 +66,9 @@ static silt_status records_per_file(const op *o, const write_options *options, i
     *out = options->max_records_per_file;
     str text = ops_setting(o, "spark.sql.files.maxRecordsPerFile");
     if (*out > 0 || str_is_null(text)) return SILT_OK;
-    return str_to_i64(text, out) ? SILT_OK : err_INVALID_PARAMETER_VALUE(o->err, STR("spark.sql.files.maxRecordsPerFile"), text, "a whole number");
+    return str_to_i64(text, out)
+               ? SILT_OK
+               : err_INVALID_PARAMETER_VALUE(o->err, STR("spark.sql.files.maxRecordsPerFile"), text, "a whole number");
 }
 
 silt_status ops_write_plan(const op *o, const write_target *t, str root, const write_options *options, write_spec *out) {
@@ -78,7 +82,8 @@ silt_status ops_write_plan(const op *o, const write_target *t, str root, const w
     TRY(records_per_file(o, options, &out->max_records_per_file));
     out->random_prefix = delta_config_bool(c, "delta.randomizeFilePrefixes") || (mapped && t->metadata.n_partition_columns > 0);
     out->write_field_ids = mapped;
-    out->write_partition_columns = delta_config_bool(c, "delta.enableMaterializePartitionColumnsFeature") || delta_config_bool(c, "delta.enableIcebergCompatV1") ||
+    out->write_partition_columns = delta_config_bool(c, "delta.enableMaterializePartitionColumnsFeature") ||
+                                   delta_config_bool(c, "delta.enableIcebergCompatV1") ||
                                    delta_config_bool(c, "delta.enableIcebergCompatV2");
     out->variant_shredding = delta_config_bool(c, "delta.enableVariantShredding");
     return SILT_OK;

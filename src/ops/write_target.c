@@ -20,13 +20,15 @@ static silt_status map_columns(const op *o, write_target *t, const data_type **s
     int64_t max_id = delta_config_i64(&t->metadata.configuration, MAX_COLUMN_ID);
     TRY(delta_assign_column_mapping(*schema, max_id, true, o->a, schema, &max_id, o->err));
     str text = arena_printf(o->a, "%lld", (long long)max_id);
-    if (str_is_null(text) || !str_map_with(&t->metadata.configuration, STR(MAX_COLUMN_ID), text, o->a, &t->metadata.configuration)) return error_no_memory(o->err);
+    if (str_is_null(text) ||
+        !str_map_with(&t->metadata.configuration, STR(MAX_COLUMN_ID), text, o->a, &t->metadata.configuration))
+        return error_no_memory(o->err);
     return SILT_OK;
 }
 
-static bool same_protocol(const delta_protocol *a, const delta_protocol *b) {
-    return a->min_reader_version == b->min_reader_version && a->min_writer_version == b->min_writer_version && a->n_reader_features == b->n_reader_features &&
-           a->n_writer_features == b->n_writer_features;
+bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b) {
+    return a->min_reader_version == b->min_reader_version && a->min_writer_version == b->min_writer_version &&
+           a->n_reader_features == b->n_reader_features && a->n_writer_features == b->n_writer_features;
 }
 
 silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) {
@@ -37,7 +39,7 @@ silt_status ops_write_target_set_schema(const op *o, write_target *t, const data
     delta_protocol needed;
     str_map ignored;
     TRY(delta_protocol_for(&t->protocol, schema, (str_map){NULL, NULL, 0}, true, o->a, &needed, &ignored, o->err));
-    t->protocol_changed = !same_protocol(&needed, &t->protocol);
+    t->protocol_changed = !ops_protocol_equal(&needed, &t->protocol);
     if (t->protocol_changed) t->protocol = needed;
     t->metadata.schema = t->schema = schema;
     t->metadata.schema_json = STR_NULL; /* written anew from the schema */

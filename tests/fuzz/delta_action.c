@@ -1,6 +1,6 @@
 /*
- * A commit file: any bytes. The bulk parser must agree with the tree parser: where both read a single action, they see the same paths, sizes and vectors, and what the bulk
- * parser takes can be walked through.
+ * A commit file: any bytes. The bulk parser must agree with the tree parser: where both read a single action, they see the same
+ * paths, sizes and vectors, and what the bulk parser takes can be walked through.
  */
 #include <stdlib.h>
 

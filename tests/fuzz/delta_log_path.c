@@ -1,4 +1,5 @@
-/* Names of log files and paths of actions: any bytes. A name that is taken is written back by its parts; a canonical path does not change any more. */
+/* Names of log files and paths of actions: any bytes. A name that is taken is written back by its parts; a canonical path does
+ * not change any more. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,12 +18,17 @@ static void check_name(str name) {
     if (n.kind == LOG_OTHER) return;
     must(n.version >= 0 && n.end_version >= n.version);
     switch (n.kind) {
-    case LOG_COMMIT: snprintf(text, sizeof text, "%020lld.json", (long long)n.version); break;
-    case LOG_CHECKSUM: snprintf(text, sizeof text, "%020lld.crc", (long long)n.version); break;
-    case LOG_CHECKPOINT: snprintf(text, sizeof text, "%020lld.checkpoint.parquet", (long long)n.version); break;
-    case LOG_COMPACTED: snprintf(text, sizeof text, "%020lld.%020lld.compacted.json", (long long)n.version, (long long)n.end_version); break;
-    case LOG_CHECKPOINT_PART: snprintf(text, sizeof text, "%020lld.checkpoint.%010d.%010d.parquet", (long long)n.version, (int)n.part, (int)n.parts); break;
-    default: must(name.len == 20 + 12 + 36 + 5 || name.len == 20 + 12 + 36 + 8); return;
+        case LOG_COMMIT: snprintf(text, sizeof text, "%020lld.json", (long long)n.version); break;
+        case LOG_CHECKSUM: snprintf(text, sizeof text, "%020lld.crc", (long long)n.version); break;
+        case LOG_CHECKPOINT: snprintf(text, sizeof text, "%020lld.checkpoint.parquet", (long long)n.version); break;
+        case LOG_COMPACTED:
+            snprintf(text, sizeof text, "%020lld.%020lld.compacted.json", (long long)n.version, (long long)n.end_version);
+            break;
+        case LOG_CHECKPOINT_PART:
+            snprintf(text, sizeof text, "%020lld.checkpoint.%010d.%010d.parquet", (long long)n.version, (int)n.part,
+                     (int)n.parts);
+            break;
+        default: must(name.len == 20 + 12 + 36 + 5 || name.len == 20 + 12 + 36 + 8); return;
     }
     must(str_eqz(name, text));
 }

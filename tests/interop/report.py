@@ -29,7 +29,12 @@ class Report:
         self.only, self.started = only, time.time()
 
     def wants(self, name):
-        return fnmatch.fnmatch(name, self.only) or fnmatch.fnmatch(name.split("/")[0], self.only) or fnmatch.fnmatch("/".join(name.split("/")[:2]), self.only)
+        parts = name.split("/")
+        return any(fnmatch.fnmatch(n, pattern) for pattern in self.only.split(",") for n in (name, parts[0], "/".join(parts[:2])))
+
+    def wants_any(self, group):
+        """May a name of the group be wanted?"""
+        return self.wants(group) or any(pattern.startswith(group + "/") for pattern in self.only.split(","))
 
     def ok(self, name):
         self.passed += 1

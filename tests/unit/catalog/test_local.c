@@ -45,10 +45,13 @@ static int teardown(void **state) {
     return code;
 }
 
-static char *catalog_file(world *w) { return arena_cstr(w->a, arena_printf(w->a, "%s/deep/warehouse/.silt-catalog.sqlite", w->folder)); }
+static char *catalog_file(world *w) {
+    return arena_cstr(w->a, arena_printf(w->a, "%s/deep/warehouse/.silt-catalog.sqlite", w->folder));
+}
 
 static catalog_table sample(const char *database, const char *name) {
-    return (catalog_table){.database = str_of(database), .name = str_of(name), .provider = STR("delta"), .location = STR("/x/t"), .created_ms = 5};
+    return (catalog_table){
+        .database = str_of(database), .name = str_of(name), .provider = STR("delta"), .location = STR("/x/t"), .created_ms = 5};
 }
 
 static void assert_fails(world *w, silt_status status, const char *condition) {
@@ -104,7 +107,8 @@ static void tables_are_renamed_and_dropped(void **state) {
     OK(w->c->ops->list_tables(w->c, STR("default"), w->a, &tables, &n, &w->err));
     assert_int_equal(n, 2);
     assert_true(str_eqz(tables[0].name, "a") && str_eqz(tables[1].name, "b"));
-    assert_fails(w, w->c->ops->rename_table(w->c, STR("default"), STR("a"), STR("default"), STR("B"), &w->err), "TABLE_OR_VIEW_ALREADY_EXISTS");
+    assert_fails(w, w->c->ops->rename_table(w->c, STR("default"), STR("a"), STR("default"), STR("B"), &w->err),
+                 "TABLE_OR_VIEW_ALREADY_EXISTS");
     OK(w->c->ops->rename_table(w->c, STR("default"), STR("A"), STR("default"), STR("C"), &w->err));
     OK(w->c->ops->get_table(w->c, STR("default"), STR("c"), w->a, &got, &w->err));
     OK(w->c->ops->drop_table(w->c, STR("default"), STR("C"), &w->err));
@@ -124,7 +128,8 @@ static void databases_hold_tables_and_give_locations(void **state) {
     OK(w->c->ops->create_database(w->c, &d, &w->err));
     OK(w->c->ops->list_databases(w->c, w->a, &databases, &n, &w->err));
     assert_int_equal(n, 3);
-    assert_true(str_eqz(databases[0].name, "archive") && str_eqz(databases[1].name, "default") && str_eqz(databases[2].name, "sales"));
+    assert_true(str_eqz(databases[0].name, "archive") && str_eqz(databases[1].name, "default") &&
+                str_eqz(databases[2].name, "sales"));
     OK(w->c->ops->get_database(w->c, STR("SALES"), w->a, &got, &w->err));
     assert_true(str_ends_with(got.location, STR("/deep/warehouse/sales.db")));
     OK(w->c->ops->managed_location(w->c, STR("archive"), STR("Tab"), w->a, &location, &w->err));
@@ -153,8 +158,10 @@ static int create_many(const char *folder, int number) {
         snprintf(name, sizeof name, "shared_%d", i);
         t.name = str_of(name);
         silt_status status = c->ops->create_table(c, &t, NULL);
-        if (status == SILT_OK) won++;
-        else if (status != SILT_EXISTS) return 103;
+        if (status == SILT_OK)
+            won++;
+        else if (status != SILT_EXISTS)
+            return 103;
     }
     catalog_close(c);
     return won;
@@ -244,14 +251,10 @@ static void a_remote_warehouse_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_CATALOG(reading_makes_no_file_and_default_exists),
-        WITH_CATALOG(names_are_kept_in_lower_case_and_found_without_case),
-        WITH_CATALOG(tables_are_renamed_and_dropped),
-        WITH_CATALOG(databases_hold_tables_and_give_locations),
-        WITH_CATALOG(eight_processes_create_tables_at_once),
-        WITH_CATALOG(a_damaged_file_is_named_and_left_alone),
-        WITH_CATALOG(a_foreign_or_newer_file_is_refused),
-        WITH_CATALOG(a_file_that_was_removed_reads_as_empty),
+        WITH_CATALOG(reading_makes_no_file_and_default_exists), WITH_CATALOG(names_are_kept_in_lower_case_and_found_without_case),
+        WITH_CATALOG(tables_are_renamed_and_dropped),           WITH_CATALOG(databases_hold_tables_and_give_locations),
+        WITH_CATALOG(eight_processes_create_tables_at_once),    WITH_CATALOG(a_damaged_file_is_named_and_left_alone),
+        WITH_CATALOG(a_foreign_or_newer_file_is_refused),       WITH_CATALOG(a_file_that_was_removed_reads_as_empty),
         cmocka_unit_test(a_remote_warehouse_is_refused),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -13,9 +13,12 @@ str log_text(log_fixture *f, const char *text) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     for (; *text; text++) {
-        if (*text == '\'') buf_append_char(&b, '"');
-        else if (*text == '`') buf_append_z(&b, "\\\"");
-        else buf_append_char(&b, *text);
+        if (*text == '\'')
+            buf_append_char(&b, '"');
+        else if (*text == '`')
+            buf_append_z(&b, "\\\"");
+        else
+            buf_append_char(&b, *text);
     }
     assert_true(buf_ok(&b));
     str out = arena_str(f->arena, buf_str(&b));
@@ -29,7 +32,9 @@ void log_put(log_fixture *f, const char *name, const char *text) {
     assert_int_equal(store_put(f->store, path, log_text(f, text), STORE_PUT_REPLACE, &f->err), SILT_OK);
 }
 
-const char *log_name(log_fixture *f, int64_t version, const char *suffix) { return arena_printf(f->arena, "%020lld%s", (long long)version, suffix).ptr; }
+const char *log_name(log_fixture *f, int64_t version, const char *suffix) {
+    return arena_printf(f->arena, "%020lld%s", (long long)version, suffix).ptr;
+}
 void log_commit(log_fixture *f, int64_t version, const char *text) { log_put(f, log_name(f, version, ".json"), text); }
 
 void log_remove(log_fixture *f, const char *name) {
@@ -37,7 +42,8 @@ void log_remove(log_fixture *f, const char *name) {
 }
 
 void assert_condition(const silt_error *err, const char *condition) {
-    if (strcmp(err->condition, condition) != 0) fail_msg("expected %s, got %s: %s (%s)", condition, err->condition, err->message, err->detail);
+    if (strcmp(err->condition, condition) != 0)
+        fail_msg("expected %s, got %s: %s (%s)", condition, err->condition, err->message, err->detail);
 }
 
 void assert_text(const char *expected, str got) {
@@ -46,7 +52,8 @@ void assert_text(const char *expected, str got) {
 
 delta_snapshot *log_load(log_fixture *f, int64_t version) {
     delta_snapshot *s;
-    if (delta_snapshot_load(&f->env, LOG_ROOT, version, &s, &f->err) != SILT_OK) fail_msg("%s: %s (%s)", f->err.condition, f->err.message, f->err.detail);
+    if (delta_snapshot_load(&f->env, LOG_ROOT, version, &s, &f->err) != SILT_OK)
+        fail_msg("%s: %s (%s)", f->err.condition, f->err.message, f->err.detail);
     return s;
 }
 
@@ -112,17 +119,22 @@ static bool append_json(arrow_builder *b, const data_type *t, const json_node *n
     value v;
     if (!n || n->type == JSON_NULL) return arrow_append_null(b);
     switch (t->id) {
-    case TYPE_STRUCT:
-        for (size_t k = 0; k < t->n_fields; k++)
-            if (!append_json(arrow_child(b, k), t->fields[k].type, json_get(n, arena_cstr(a, t->fields[k].name)), a)) return false;
-        return arrow_finish_row(b);
-    case TYPE_ARRAY: case TYPE_MAP: return append_items(b, t, n, a);
-    case TYPE_BOOLEAN: return arrow_append_bool(b, n->boolean);
-    case TYPE_STRING: return arrow_append_str(b, n->text);
-    case TYPE_FLOAT: case TYPE_DOUBLE: return json_node_f64(n, &d) && arrow_append_f64(b, d);
-    case TYPE_DECIMAL: return value_from_stats_json(n, t, &v, a) && arrow_append_decimal(b, v.as.decimal);
-    case TYPE_DATE: case TYPE_TIMESTAMP: case TYPE_TIMESTAMP_NTZ: return value_from_stats_json(n, t, &v, a) && arrow_append_i64(b, v.as.i64);
-    default: return json_node_i64(n, &i) && arrow_append_i64(b, i);
+        case TYPE_STRUCT:
+            for (size_t k = 0; k < t->n_fields; k++)
+                if (!append_json(arrow_child(b, k), t->fields[k].type, json_get(n, arena_cstr(a, t->fields[k].name)), a))
+                    return false;
+            return arrow_finish_row(b);
+        case TYPE_ARRAY:
+        case TYPE_MAP: return append_items(b, t, n, a);
+        case TYPE_BOOLEAN: return arrow_append_bool(b, n->boolean);
+        case TYPE_STRING: return arrow_append_str(b, n->text);
+        case TYPE_FLOAT:
+        case TYPE_DOUBLE: return json_node_f64(n, &d) && arrow_append_f64(b, d);
+        case TYPE_DECIMAL: return value_from_stats_json(n, t, &v, a) && arrow_append_decimal(b, v.as.decimal);
+        case TYPE_DATE:
+        case TYPE_TIMESTAMP:
+        case TYPE_TIMESTAMP_NTZ: return value_from_stats_json(n, t, &v, a) && arrow_append_i64(b, v.as.i64);
+        default: return json_node_i64(n, &i) && arrow_append_i64(b, i);
     }
 }
 
@@ -179,7 +191,8 @@ static silt_status open_json(str local_path, buf *text, str *out_schema, str *ou
     return status;
 }
 
-static silt_status fake_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out, silt_error *err) {
+static silt_status fake_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out,
+                             silt_error *err) {
     json_stream *j = calloc(1, sizeof *j);
     str schema;
     (void)s;

@@ -1,4 +1,7 @@
-/** What the tests of the reading half share: logs written line by line into a memory store, and a Parquet service whose "Parquet" is JSON. */
+/**
+ * What the tests of the reading half share: logs written line by line into a memory store, and a Parquet service whose "Parquet"
+ * is JSON.
+ */
 #ifndef READ_SUPPORT_H
 #define READ_SUPPORT_H
 
@@ -47,14 +50,15 @@ const char *log_removes(log_fixture *f, const delta_snapshot *s);
 void assert_condition(const silt_error *err, const char *condition);
 void assert_text(const char *expected, str got);
 
-#define PROTOCOL_12 "{'protocol':{'minReaderVersion':1,'minWriterVersion':2}}\n"
+#define PROTOCOL_12       "{'protocol':{'minReaderVersion':1,'minWriterVersion':2}}\n"
 #define FIELD(name, type) "{`name`:`" name "`,`type`:`" type "`,`nullable`:true,`metadata`:{}}"
-#define SCHEMA(fields) "{`type`:`struct`,`fields`:[" fields "]}"
-#define METADATA_OF(schema, partition_by, configuration)                                                                                    \
-    "{'metaData':{'id':'m','format':{'provider':'parquet','options':{}},'schemaString':'" schema "','partitionColumns':[" partition_by "]," \
+#define SCHEMA(fields)    "{`type`:`struct`,`fields`:[" fields "]}"
+#define METADATA_OF(schema, partition_by, configuration)                                         \
+    "{'metaData':{'id':'m','format':{'provider':'parquet','options':{}},'schemaString':'" schema \
+    "','partitionColumns':[" partition_by "],"                                                   \
     "'configuration':{" configuration "},'createdTime':5}}\n"
-#define METADATA METADATA_OF(SCHEMA(FIELD("a", "long")), "", "")
-#define ADD(path) "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':true}}\n"
+#define METADATA     METADATA_OF(SCHEMA(FIELD("a", "long")), "", "")
+#define ADD(path)    "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':true}}\n"
 #define REMOVE(path) "{'remove':{'path':'" path "','deletionTimestamp':9,'dataChange':true}}\n"
 #define ADD_STATS(path, stats) \
     "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':true,'stats':'" stats "'}}\n"

@@ -1,28 +1,53 @@
-/* Checkpoints of every kind through a Parquet service: classic, in parts, V2 in both forms with and without sidecars. PROTOCOL.md "Checkpoints", "Checkpoint Schema". */
+/* Checkpoints of every kind through a Parquet service: classic, in parts, V2 in both forms with and without sidecars. PROTOCOL.md
+ * "Checkpoints", "Checkpoint Schema". */
 #include "read_support.h"
 
-#define F(name, type)    "{'name':'" name "','type':" type ",'nullable':true,'metadata':{}}"
-#define S(fields)        "{'type':'struct','fields':[" fields "]}"
-#define MAP              "{'type':'map','keyType':'string','valueType':'string','valueContainsNull':true}"
-#define LIST             "{'type':'array','elementType':'string','containsNull':true}"
-#define DV_TYPE          S(F("storageType", "'string'") "," F("pathOrInlineDv", "'string'") "," F("offset", "'integer'") "," F("sizeInBytes", "'integer'") "," F("cardinality", "'long'"))
-#define ADD_FIELDS       F("path", "'string'") "," F("partitionValues", MAP) "," F("size", "'long'") "," F("modificationTime", "'long'") "," F("dataChange", "'boolean'") "," F("tags", MAP) \
-                         "," F("deletionVector", DV_TYPE) "," F("baseRowId", "'long'") "," F("defaultRowCommitVersion", "'long'") "," F("clusteringProvider", "'string'")
-#define REMOVE_TYPE      S(F("path", "'string'") "," F("deletionTimestamp", "'long'") "," F("dataChange", "'boolean'") "," F("deletionVector", DV_TYPE))
-#define METADATA_TYPE    S(F("id", "'string'") "," F("name", "'string'") "," F("format", S(F("provider", "'string'") "," F("options", MAP))) "," F("schemaString", "'string'") "," \
-                           F("partitionColumns", LIST) "," F("configuration", MAP) "," F("createdTime", "'long'"))
-#define PROTOCOL_TYPE    S(F("minReaderVersion", "'integer'") "," F("minWriterVersion", "'integer'") "," F("readerFeatures", LIST) "," F("writerFeatures", LIST))
-#define TXN_TYPE         S(F("appId", "'string'") "," F("version", "'long'") "," F("lastUpdated", "'long'"))
-#define DOMAIN_TYPE      S(F("domain", "'string'") "," F("configuration", "'string'") "," F("removed", "'boolean'"))
-#define SIDECAR_TYPE     S(F("path", "'string'") "," F("sizeInBytes", "'long'") "," F("modificationTime", "'long'"))
-#define REST             F("remove", REMOVE_TYPE) "," F("metaData", METADATA_TYPE) "," F("protocol", PROTOCOL_TYPE) "," F("txn", TXN_TYPE) "," F("domainMetadata", DOMAIN_TYPE)
-#define STATS_TYPE       S(F("numRecords", "'long'") "," F("minValues", S(F("a", "'long'") "," F("s", "'string'") "," F("d", "'decimal(38,2)'") "," F("x", "'double'"))) "," \
-                           F("maxValues", S(F("a", "'long'") "," F("t", "'timestamp'") "," F("x", "'double'"))) "," F("nullCount", S(F("a", "'long'"))) "," F("tightBounds", "'boolean'"))
-#define CLASSIC          S(F("add", S(ADD_FIELDS "," F("stats", "'string'"))) "," REST) "\n"
-#define HEAD             "{'protocol':{'minReaderVersion':1,'minWriterVersion':2}}\n" \
-                         "{'metaData':{'id':'m','name':'n','format':{'provider':'parquet','options':{}},'schemaString':'" SCHEMA(FIELD("a", "long")) "','partitionColumns':[],'configuration':{'k':'v'},'createdTime':5}}\n"
-#define ROW(path)        "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':false}}\n"
-#define UUID             "80a083e8-7026-4e79-81be-64bd76c43a11"
+#define F(name, type) "{'name':'" name "','type':" type ",'nullable':true,'metadata':{}}"
+#define S(fields)     "{'type':'struct','fields':[" fields "]}"
+#define MAP           "{'type':'map','keyType':'string','valueType':'string','valueContainsNull':true}"
+#define LIST          "{'type':'array','elementType':'string','containsNull':true}"
+#define DV_TYPE                                                                                            \
+    S(F("storageType", "'string'") "," F("pathOrInlineDv", "'string'") "," F("offset", "'integer'") "," F( \
+        "sizeInBytes", "'integer'") "," F("cardinality", "'long'"))
+#define ADD_FIELDS                                                                                                               \
+    F("path", "'string'")                                                                                                        \
+    "," F("partitionValues", MAP) "," F("size", "'long'") "," F("modificationTime", "'long'") "," F(                             \
+        "dataChange", "'boolean'") "," F("tags", MAP) "," F("deletionVector",                                                    \
+                                                            DV_TYPE) "," F("baseRowId",                                          \
+                                                                           "'long'") "," F("defaultRowCommitVersion",            \
+                                                                                           "'long'") "," F("clusteringProvider", \
+                                                                                                           "'string'")
+#define REMOVE_TYPE                                                                                                       \
+    S(F("path", "'string'") "," F("deletionTimestamp", "'long'") "," F("dataChange", "'boolean'") "," F("deletionVector", \
+                                                                                                        DV_TYPE))
+#define METADATA_TYPE                                                                                                          \
+    S(F("id", "'string'") "," F("name", "'string'") "," F("format", S(F("provider", "'string'") "," F("options", MAP))) "," F( \
+        "schemaString", "'string'") "," F("partitionColumns", LIST) "," F("configuration", MAP) "," F("createdTime", "'long'"))
+#define PROTOCOL_TYPE                                                                                   \
+    S(F("minReaderVersion", "'integer'") "," F("minWriterVersion", "'integer'") "," F("readerFeatures", \
+                                                                                      LIST) "," F("writerFeatures", LIST))
+#define TXN_TYPE     S(F("appId", "'string'") "," F("version", "'long'") "," F("lastUpdated", "'long'"))
+#define DOMAIN_TYPE  S(F("domain", "'string'") "," F("configuration", "'string'") "," F("removed", "'boolean'"))
+#define SIDECAR_TYPE S(F("path", "'string'") "," F("sizeInBytes", "'long'") "," F("modificationTime", "'long'"))
+#define REST                                                                                                         \
+    F("remove", REMOVE_TYPE)                                                                                         \
+    "," F("metaData", METADATA_TYPE) "," F("protocol", PROTOCOL_TYPE) "," F("txn", TXN_TYPE) "," F("domainMetadata", \
+                                                                                                   DOMAIN_TYPE)
+#define STATS_TYPE                                                                                                       \
+    S(F("numRecords", "'long'") "," F(                                                                                   \
+        "minValues", S(F("a", "'long'") "," F("s", "'string'") "," F("d", "'decimal(38,2)'") "," F(                      \
+                         "x", "'double'"))) "," F("maxValues",                                                           \
+                                                  S(F("a", "'long'") "," F("t", "'timestamp'") "," F(                    \
+                                                      "x", "'double'"))) "," F("nullCount",                              \
+                                                                               S(F("a", "'long'"))) "," F("tightBounds", \
+                                                                                                          "'boolean'"))
+#define CLASSIC S(F("add", S(ADD_FIELDS "," F("stats", "'string'"))) "," REST) "\n"
+#define HEAD                                                                                                 \
+    "{'protocol':{'minReaderVersion':1,'minWriterVersion':2}}\n"                                             \
+    "{'metaData':{'id':'m','name':'n','format':{'provider':'parquet','options':{}},'schemaString':'" SCHEMA( \
+        FIELD("a", "long")) "','partitionColumns':[],'configuration':{'k':'v'},'createdTime':5}}\n"
+#define ROW(path) "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':false}}\n"
+#define UUID      "80a083e8-7026-4e79-81be-64bd76c43a11"
 
 static void only_checkpoint(log_fixture *f) { /* the commits before it are gone */
     log_commit(f, 3, "{'commitInfo':{}}\n");
@@ -32,9 +57,14 @@ static void classic(void **state) {
     log_fixture *f = *state;
     only_checkpoint(f);
     log_put(f, log_name(f, 3, ".checkpoint.parquet"),
-            CLASSIC HEAD ROW("f1") "{'add':{'path':'p=1/f2','partitionValues':{'p':'1','q':null},'size':11,'modificationTime':8,'dataChange':false,'tags':{'k':'v`'},'baseRowId':5,"
-            "'defaultRowCommitVersion':2,'clusteringProvider':'liquid','stats':'{`numRecords`:4}','deletionVector':{'storageType':'u','pathOrInlineDv':'aaaaaaaaaaaaaaaaaaaa','offset':1,'sizeInBytes':34,'cardinality':2}}}\n"
-            "{'remove':{'path':'gone','deletionTimestamp':99,'dataChange':false}}\n{'txn':{'appId':'x','version':4}}\n{'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n" ROW("f3"));
+            CLASSIC HEAD ROW(
+                "f1") "{'add':{'path':'p=1/"
+                      "f2','partitionValues':{'p':'1','q':null},'size':11,'modificationTime':8,'dataChange':false,'tags':{'k':'v`"
+                      "'},'baseRowId':5,"
+                      "'defaultRowCommitVersion':2,'clusteringProvider':'liquid','stats':'{`numRecords`:4}','deletionVector':{'"
+                      "storageType':'u','pathOrInlineDv':'aaaaaaaaaaaaaaaaaaaa','offset':1,'sizeInBytes':34,'cardinality':2}}}\n"
+                      "{'remove':{'path':'gone','deletionTimestamp':99,'dataChange':false}}\n{'txn':{'appId':'x','version':4}}\n{"
+                      "'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n" ROW("f3"));
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     delta_add add;
     assert_int_equal(delta_snapshot_version(s), 3);
@@ -63,7 +93,8 @@ static void commits_on_top(void **state) {
     log_fixture *f = *state;
     only_checkpoint(f);
     log_put(f, log_name(f, 3, ".checkpoint.parquet"),
-            CLASSIC HEAD ROW("f1") ROW("f2") ROW("f3") "{'remove':{'path':'gone','deletionTimestamp':99}}\n{'remove':{'path':'back','deletionTimestamp':99}}\n{'txn':{'appId':'x','version':4}}\n");
+            CLASSIC HEAD ROW("f1") ROW("f2") ROW("f3") "{'remove':{'path':'gone','deletionTimestamp':99}}\n{'remove':{'path':'"
+                                                       "back','deletionTimestamp':99}}\n{'txn':{'appId':'x','version':4}}\n");
     log_commit(f, 4, REMOVE("f2") ADD("back"));
     log_commit(f, 5, "{'protocol':{'minReaderVersion':1,'minWriterVersion':4}}\n{'txn':{'appId':'x','version':5}}\n" ADD("f4"));
     delta_snapshot *s = log_load(f, DELTA_LATEST);
@@ -85,7 +116,8 @@ static void in_parts(void **state) {
     log_fixture *f = *state;
     only_checkpoint(f);
     log_put(f, log_name(f, 3, ".checkpoint.0000000001.0000000003.parquet"), CLASSIC ROW("f1") ROW("f2") ROW("f3"));
-    log_put(f, log_name(f, 3, ".checkpoint.0000000002.0000000003.parquet"), S(F("txn", TXN_TYPE)) "\n{'txn':{'appId':'x','version':4}}\n");
+    log_put(f, log_name(f, 3, ".checkpoint.0000000002.0000000003.parquet"),
+            S(F("txn", TXN_TYPE)) "\n{'txn':{'appId':'x','version':4}}\n");
     log_put(f, log_name(f, 3, ".checkpoint.0000000003.0000000003.parquet"), CLASSIC ROW("f4") HEAD);
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     assert_string_equal(log_files(f, s), "f1,f2,f3,f4");
@@ -112,7 +144,9 @@ static void v2_json_with_sidecars(void **state) {
     only_checkpoint(f);
     put_sidecars(f);
     log_put(f, log_name(f, 3, ".checkpoint." UUID ".json"),
-            "{'checkpointMetadata':{'version':3,'tags':{}}}\n" START "{'sidecar':{'path':'one.parquet','sizeInBytes':1,'modificationTime':1}}\n{'sidecar':{'path':'t%20wo.parquet','sizeInBytes':1,'modificationTime':1}}\n");
+            "{'checkpointMetadata':{'version':3,'tags':{}}}\n" START
+            "{'sidecar':{'path':'one.parquet','sizeInBytes':1,'modificationTime':1}}\n{'sidecar':{'path':'t%20wo.parquet','"
+            "sizeInBytes':1,'modificationTime':1}}\n");
     check_sidecars(f);
     log_remove(f, "_sidecars/t wo.parquet");
     log_load_fails(f, DELTA_LATEST, "DELTA_MISSING_PART_FILES");
@@ -124,14 +158,17 @@ static void v2_parquet_with_sidecars(void **state) {
     only_checkpoint(f);
     put_sidecars(f);
     log_put(f, log_name(f, 3, ".checkpoint." UUID ".parquet"),
-            S(REST "," F("sidecar", SIDECAR_TYPE)) "\n" HEAD "{'sidecar':{'path':'one.parquet'}}\n{'sidecar':{'path':'t%20wo.parquet'}}\n");
+            S(REST "," F("sidecar", SIDECAR_TYPE)) "\n" HEAD
+                                                   "{'sidecar':{'path':'one.parquet'}}\n{'sidecar':{'path':'t%20wo.parquet'}}\n");
     check_sidecars(f);
 }
 
 static void v2_without_sidecars(void **state) {
     log_fixture *f = *state;
     only_checkpoint(f);
-    log_put(f, log_name(f, 3, ".checkpoint." UUID ".json"), "{'checkpointMetadata':{'version':3}}\n" START ADD("f1") ADD("f2") ADD_STATS("f3", "{`numRecords`:1}") REMOVE("gone"));
+    log_put(f, log_name(f, 3, ".checkpoint." UUID ".json"),
+            "{'checkpointMetadata':{'version':3}}\n" START ADD("f1") ADD("f2") ADD_STATS("f3", "{`numRecords`:1}")
+                REMOVE("gone"));
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     delta_add add;
     assert_string_equal(log_files(f, s), "f1,f2,f3");
@@ -145,9 +182,15 @@ static void v2_without_sidecars(void **state) {
 static void statistics_as_columns(void **state) {
     log_fixture *f = *state;
     only_checkpoint(f);
-#define PARSED "'stats_parsed':{'numRecords':4,'minValues':{'a':-1,'s':'q`','d':'123456789012345678901234567890123456.78','x':0.5},'maxValues':{'a':7,'t':'2024-01-01T00:00:00.123456Z','x':'NaN'},'nullCount':{'a':0},'tightBounds':false}"
-#define AS_JSON "{\"numRecords\":4,\"minValues\":{\"a\":-1,\"s\":\"q\\\"\",\"d\":123456789012345678901234567890123456.78,\"x\":0.5},\"maxValues\":{\"a\":7,\"t\":\"2024-01-01T00:00:00.123456Z\",\"x\":\"NaN\"},\"nullCount\":{\"a\":0},\"tightBounds\":false}"
-    log_put(f, log_name(f, 3, ".checkpoint.parquet"), S(F("add", S(ADD_FIELDS "," F("stats_parsed", STATS_TYPE))) "," REST) "\n" HEAD ROW("f1") "{'add':{'path':'f2','size':1," PARSED "}}\n");
+#define PARSED                                                                                                             \
+    "'stats_parsed':{'numRecords':4,'minValues':{'a':-1,'s':'q`','d':'123456789012345678901234567890123456.78','x':0.5},'" \
+    "maxValues':{'a':7,'t':'2024-01-01T00:00:00.123456Z','x':'NaN'},'nullCount':{'a':0},'tightBounds':false}"
+#define AS_JSON                                                                                                           \
+    "{\"numRecords\":4,\"minValues\":{\"a\":-1,\"s\":\"q\\\"\",\"d\":123456789012345678901234567890123456.78,\"x\":0.5}," \
+    "\"maxValues\":{\"a\":7,\"t\":\"2024-01-01T00:00:00.123456Z\",\"x\":\"NaN\"},\"nullCount\":{\"a\":0},\"tightBounds\":false}"
+    log_put(f, log_name(f, 3, ".checkpoint.parquet"),
+            S(F("add", S(ADD_FIELDS "," F("stats_parsed", STATS_TYPE))) "," REST) "\n" HEAD ROW(
+                "f1") "{'add':{'path':'f2','size':1," PARSED "}}\n");
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     delta_add add;
     assert_int_equal(delta_snapshot_file(s, 1, true, f->arena, &add, &f->err), SILT_OK);
@@ -156,14 +199,20 @@ static void statistics_as_columns(void **state) {
     assert_true(str_is_null(add.stats));
     delta_snapshot_release(s);
     log_put(f, log_name(f, 3, ".checkpoint.parquet"),
-            S(F("add", S(ADD_FIELDS "," F("stats", "'string'") "," F("stats_parsed", STATS_TYPE))) "," REST) "\n" HEAD "{'add':{'path':'f0','size':1,'stats':'{`numRecords`:9}',"
-            "'stats_parsed':{'numRecords':9}}}\n" ROW("f1") "{'add':{'path':'f2','size':1," PARSED "}}\n{'add':{'path':'f3','size':1,'stats':'{`numRecords`:8}'}}\n");
+            S(F("add", S(ADD_FIELDS "," F("stats", "'string'") "," F(
+                           "stats_parsed",
+                           STATS_TYPE))) "," REST) "\n" HEAD "{'add':{'path':'f0','size':1,'stats':'{`numRecords`:9}',"
+                                                   "'stats_parsed':{'numRecords':9}}}\n" ROW(
+                                                       "f1") "{'add':{'path':'f2','size':1," PARSED
+                                                             "}}\n{'add':{'path':'f3','size':1,'stats':'{`numRecords`:8}'}}\n");
     s = log_load(f, DELTA_LATEST);
     static const char *const expected[] = {"{\"numRecords\":9}", NULL, AS_JSON, "{\"numRecords\":8}"};
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(delta_snapshot_file(s, i, true, f->arena, &add, &f->err), SILT_OK);
-        if (expected[i]) assert_text(expected[i], add.stats);
-        else assert_true(str_is_null(add.stats));
+        if (expected[i])
+            assert_text(expected[i], add.stats);
+        else
+            assert_true(str_is_null(add.stats));
     }
     bool known;
     int64_t n;
@@ -192,7 +241,9 @@ static void each_file_with_its_statistics(void **state) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     buf_append_z(&b, CLASSIC HEAD);
-    for (int i = 0; i < 9; i++) buf_printf(&b, "{'add':{'path':'f%d','size':1,'stats':'{`numRecords`:%d}'}}\n%s", i, i, i % 3 ? "" : ROW("dead") "{'remove':{'path':'x'}}\n");
+    for (int i = 0; i < 9; i++)
+        buf_printf(&b, "{'add':{'path':'f%d','size':1,'stats':'{`numRecords`:%d}'}}\n%s", i, i,
+                   i % 3 ? "" : ROW("dead") "{'remove':{'path':'x'}}\n");
     only_checkpoint(f);
     log_put(f, log_name(f, 3, ".checkpoint.parquet"), buf_cstr(&b));
     buf_dispose(&b);
@@ -231,8 +282,15 @@ static void damaged(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(classic), TEST(commits_on_top), TEST(in_parts), TEST(v2_json_with_sidecars), TEST(v2_parquet_with_sidecars), TEST(v2_without_sidecars),
-        TEST(statistics_as_columns), TEST(each_file_with_its_statistics), TEST(damaged),
+        TEST(classic),
+        TEST(commits_on_top),
+        TEST(in_parts),
+        TEST(v2_json_with_sidecars),
+        TEST(v2_parquet_with_sidecars),
+        TEST(v2_without_sidecars),
+        TEST(statistics_as_columns),
+        TEST(each_file_with_its_statistics),
+        TEST(damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,9 @@ typedef struct bad_line {
 } bad_line;
 
 static const bad_line bad_lines[] = {
-    {"{'add':{'path':'f'", 3},                                   /* torn at the end of the file */
-    {"{'add':{'path':'f\n", 3},                                  /* torn in a string */
-    {"{'add':{'path':'f'}\n{'add':{'path':'g'}}\n", 3},          /* a brace is missing, and another line follows */
+    {"{'add':{'path':'f'", 3},                          /* torn at the end of the file */
+    {"{'add':{'path':'f\n", 3},                         /* torn in a string */
+    {"{'add':{'path':'f'}\n{'add':{'path':'g'}}\n", 3}, /* a brace is missing, and another line follows */
     {ADD("f") "{'add':{'path':'g'},}\n", 4},
     {ADD("f") "\n\n{'add' {'path':'g'}}\n", 6},
     {"[]\n", 3},
@@ -61,11 +61,13 @@ static void bad_lines_are_named(void **state) {
         buf_dispose(&b);
         delta_snapshot *s = NULL;
         f->err = (silt_error){0};
-        if (delta_snapshot_load(&f->env, LOG_ROOT, DELTA_LATEST, &s, &f->err) == SILT_OK) fail_msg("accepted: %s", bad_lines[i].text);
+        if (delta_snapshot_load(&f->env, LOG_ROOT, DELTA_LATEST, &s, &f->err) == SILT_OK)
+            fail_msg("accepted: %s", bad_lines[i].text);
         if (strcmp(f->err.condition, "DELTA_LOG_FILE_CORRUPT") != 0 && strcmp(f->err.condition, "DELTA_INVALID_SCHEMA") != 0)
             fail_msg("%s for %s", f->err.condition, bad_lines[i].text);
         const char *where = arena_printf(f->arena, "00000000000000000000.json, line %d", bad_lines[i].line).ptr;
-        if (!strstr(f->err.message, where)) fail_msg("expected \"%s\" in \"%s\" for %s", where, f->err.message, bad_lines[i].text);
+        if (!strstr(f->err.message, where))
+            fail_msg("expected \"%s\" in \"%s\" for %s", where, f->err.message, bad_lines[i].text);
         assert_true(f->err.detail[0] != '\0');
     }
 }
@@ -82,10 +84,12 @@ static void deep_nesting(void **state) {
     buf_dispose(&b);
 }
 
-static const char whole[] = "{'commitInfo':{'timestamp':1,'operation':'WRITE'}}\n" START ADD("f1")
-    "{'add':{'path':'p=1/x','partitionValues':{'p':'1'},'size':5,'modificationTime':1,'dataChange':true,'stats':'{`numRecords`:3}',"
-    "'deletionVector':{'storageType':'u','pathOrInlineDv':'aaaaaaaaaaaaaaaaaaaa','offset':1,'sizeInBytes':3,'cardinality':1}}}\n"
-    REMOVE("f0") "{'txn':{'appId':'x','version':1}}\n{'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n";
+static const char whole[] = "{'commitInfo':{'timestamp':1,'operation':'WRITE'}}\n" START ADD(
+    "f1") "{'add':{'path':'p=1/"
+          "x','partitionValues':{'p':'1'},'size':5,'modificationTime':1,'dataChange':true,'stats':'{`numRecords`:3}',"
+          "'deletionVector':{'storageType':'u','pathOrInlineDv':'aaaaaaaaaaaaaaaaaaaa','offset':1,'sizeInBytes':3,'cardinality':"
+          "1}}}\n" REMOVE(
+              "f0") "{'txn':{'appId':'x','version':1}}\n{'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n";
 
 /* Whatever is loaded can be walked through. */
 static void load_anything(log_fixture *f) {
@@ -105,7 +109,8 @@ static void load_anything(log_fixture *f) {
 }
 
 static void put_raw(log_fixture *f, str bytes) {
-    assert_int_equal(store_put(f->store, log_path_file(LOG_ROOT, 0, ".json", f->arena), bytes, STORE_PUT_REPLACE, &f->err), SILT_OK);
+    assert_int_equal(store_put(f->store, log_path_file(LOG_ROOT, 0, ".json", f->arena), bytes, STORE_PUT_REPLACE, &f->err),
+                     SILT_OK);
 }
 
 /* A file cut off anywhere: the lines before the cut count only when the cut is at a line's end. */
@@ -162,7 +167,9 @@ static store_fault fail_nth(void *ctx, const char *call, str path, size_t nth) {
     return nth == *(size_t *)ctx ? FAULT_FAIL : FAULT_NONE;
 }
 
-static store_fault short_nth(void *ctx, const char *call, str path, size_t nth) { return fail_nth(ctx, call, path, nth) == FAULT_FAIL ? FAULT_SHORT : FAULT_NONE; }
+static store_fault short_nth(void *ctx, const char *call, str path, size_t nth) {
+    return fail_nth(ctx, call, path, nth) == FAULT_FAIL ? FAULT_SHORT : FAULT_NONE;
+}
 
 static void store_calls_fail(void **state) {
     log_fixture *f = *state;
@@ -198,7 +205,8 @@ static void empty_commit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(bad_lines_are_named), TEST(deep_nesting), TEST(truncated_anywhere), TEST(flipped_bits), TEST(foreign_files_in_the_log), TEST(store_calls_fail), TEST(empty_commit),
+        TEST(bad_lines_are_named),      TEST(deep_nesting),     TEST(truncated_anywhere), TEST(flipped_bits),
+        TEST(foreign_files_in_the_log), TEST(store_calls_fail), TEST(empty_commit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Deletion vectors against bytes that Spark 4.1 with Delta 4.3 wrote, and every way in which they can be damaged. PROTOCOL.md "Deletion Vectors". */
+/* Deletion vectors against bytes that Spark 4.1 with Delta 4.3 wrote, and every way in which they can be damaged. PROTOCOL.md
+ * "Deletion Vectors". */
 #include "read_support.h"
 
 #include "base/ident.h"
@@ -16,7 +17,8 @@ static str unhex(log_fixture *f, const char *hex) {
     char *bytes = arena_alloc(f->arena, n + 1);
     for (size_t i = 0; i < n; i++) {
         unsigned byte = 0;
-        for (int k = 0; k < 2; k++) byte = byte * 16 + (unsigned)(strchr("0123456789abcdef", hex[2 * i + (size_t)k]) - "0123456789abcdef");
+        for (int k = 0; k < 2; k++)
+            byte = byte * 16 + (unsigned)(strchr("0123456789abcdef", hex[2 * i + (size_t)k]) - "0123456789abcdef");
         bytes[i] = (char)byte;
     }
     return (str){bytes, n};
@@ -28,7 +30,8 @@ static void put(log_fixture *f, const char *path, str bytes) {
 
 static bitmap *load(log_fixture *f, delta_dv dv) {
     bitmap *b;
-    if (delta_dv_load(&f->env, LOG_ROOT, &dv, &b, &f->err) != SILT_OK) fail_msg("%s: %s (%s)", f->err.condition, f->err.message, f->err.detail);
+    if (delta_dv_load(&f->env, LOG_ROOT, &dv, &b, &f->err) != SILT_OK)
+        fail_msg("%s: %s (%s)", f->err.condition, f->err.message, f->err.detail);
     return b;
 }
 
@@ -40,7 +43,8 @@ static void fails(log_fixture *f, delta_dv dv, const char *condition) {
 }
 
 static const delta_dv first = {.storage = 'u', .path_or_inline = {FILE_ID, 20}, .offset = 1, .size_bytes = 36, .cardinality = 2};
-static const delta_dv second = {.storage = 'u', .path_or_inline = {FILE_ID, 20}, .offset = 45, .size_bytes = 34, .cardinality = 1};
+static const delta_dv second = {
+    .storage = 'u', .path_or_inline = {FILE_ID, 20}, .offset = 45, .size_bytes = 34, .cardinality = 1};
 
 static void two_in_one_file(void **state) {
     log_fixture *f = *state;
@@ -73,7 +77,11 @@ static void prefixed_and_absolute(void **state) {
 /* Rows 2 and 5, made by hand; Spark reads it. */
 static void inline_vector(void **state) {
     log_fixture *f = *state;
-    delta_dv dv = {.storage = 'i', .path_or_inline = STR("^Bg9^0rr910000000000iXQKl0rr91000315c8Xg0SSx7"), .offset = -1, .size_bytes = 36, .cardinality = 2};
+    delta_dv dv = {.storage = 'i',
+                   .path_or_inline = STR("^Bg9^0rr910000000000iXQKl0rr91000315c8Xg0SSx7"),
+                   .offset = -1,
+                   .size_bytes = 36,
+                   .cardinality = 2};
     bitmap *b;
     silt_status status = delta_dv_load(&f->env, LOG_ROOT, &dv, &b, &f->err);
     if (status != SILT_OK) fail_msg("%s: %s (%s)", f->err.condition, f->err.message, f->err.detail);
@@ -146,7 +154,9 @@ static void truncated(void **state) {
 }
 
 static void resolved_paths(void **state) {
-    static const struct { const char *action, *path; } cases[] = {
+    static const struct {
+        const char *action, *path;
+    } cases[] = {
         {"a.parquet", "/t/a.parquet"},
         {"p=a%253Ab/x%20y.parquet", "/t/p=a%3Ab/x y.parquet"},
         {"p=1:2/x", "/t/p=1:2/x"},
@@ -165,14 +175,16 @@ static void resolved_paths(void **state) {
     }
     store *s;
     str path;
-    assert_int_equal(delta_resolve_path(&f->env, LOG_ROOT, STR("s3a://bucket/x"), f->arena, &s, &path, &f->err), SILT_UNSUPPORTED);
+    assert_int_equal(delta_resolve_path(&f->env, LOG_ROOT, STR("s3a://bucket/x"), f->arena, &s, &path, &f->err),
+                     SILT_UNSUPPORTED);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, log_setup, log_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(two_in_one_file), TEST(prefixed_and_absolute), TEST(inline_vector), TEST(damage), TEST(flipped_bits), TEST(truncated), TEST(resolved_paths),
+        TEST(two_in_one_file), TEST(prefixed_and_absolute), TEST(inline_vector), TEST(damage), TEST(flipped_bits),
+        TEST(truncated),       TEST(resolved_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,8 @@ typedef struct protocol_case {
     const char *read, *write;                      /* condition, NULL: fine */
 } protocol_case;
 
-#define INVALID "DELTA_INVALID_PROTOCOL_VERSION"
-#define NO_READ "DELTA_UNSUPPORTED_FEATURES_FOR_READ"
+#define INVALID  "DELTA_INVALID_PROTOCOL_VERSION"
+#define NO_READ  "DELTA_UNSUPPORTED_FEATURES_FOR_READ"
 #define NO_WRITE "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"
 
 static const protocol_case cases[] = {
@@ -34,11 +34,16 @@ static const protocol_case cases[] = {
     {1, 2, NULL, "appendOnly", INVALID, INVALID},
     {0, 2, NULL, NULL, INVALID, INVALID},
     {3, 7, "geospatial", "geospatial", NO_READ, NO_READ},
-    {3, 7, "catalogManaged,vacuumProtocolCheck", "catalogManaged,vacuumProtocolCheck,inCommitTimestamp", "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED",
-     "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"},
-    {3, 7, "catalogManaged", "catalogManaged,inCommitTimestamp", "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"},
-    {3, 7, "deletionVectors,typeWidening,typeWidening-preview,v2Checkpoint,timestampNtz,vacuumProtocolCheck,variantType,variantType-preview,variantShredding,variantShredding-preview,columnMapping",
-     "deletionVectors,typeWidening,rowTracking,domainMetadata,clustering,inCommitTimestamp,icebergCompatV1,icebergCompatV2,icebergCompatV3,allowColumnDefaults,columnMapping,variantType", NULL, NO_WRITE},
+    {3, 7, "catalogManaged,vacuumProtocolCheck", "catalogManaged,vacuumProtocolCheck,inCommitTimestamp",
+     "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED", "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"},
+    {3, 7, "catalogManaged", "catalogManaged,inCommitTimestamp", "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+     "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH"},
+    {3, 7,
+     "deletionVectors,typeWidening,typeWidening-preview,v2Checkpoint,timestampNtz,vacuumProtocolCheck,variantType,variantType-"
+     "preview,variantShredding,variantShredding-preview,columnMapping",
+     "deletionVectors,typeWidening,rowTracking,domainMetadata,clustering,inCommitTimestamp,icebergCompatV1,icebergCompatV2,"
+     "icebergCompatV3,allowColumnDefaults,columnMapping,variantType",
+     NULL, NO_WRITE},
 };
 
 static size_t split(const char *list, str *out) {
@@ -49,8 +54,13 @@ static size_t split(const char *list, str *out) {
 }
 
 static delta_protocol protocol(const protocol_case *c, str *reader, str *writer) {
-    return (delta_protocol){.min_reader_version = c->reader, .min_writer_version = c->writer, .reader_features = reader, .n_reader_features = split(c->reader_features, reader),
-                            .has_reader_features = c->reader_features != NULL, .writer_features = writer, .n_writer_features = split(c->writer_features, writer),
+    return (delta_protocol){.min_reader_version = c->reader,
+                            .min_writer_version = c->writer,
+                            .reader_features = reader,
+                            .n_reader_features = split(c->reader_features, reader),
+                            .has_reader_features = c->reader_features != NULL,
+                            .writer_features = writer,
+                            .n_writer_features = split(c->writer_features, writer),
                             .has_writer_features = c->writer_features != NULL};
 }
 
@@ -67,7 +77,8 @@ static void protocols(void **state) {
         silt_error err = {0};
         delta_protocol p = protocol(&cases[i], reader, writer);
         check(delta_protocol_check_read(&p, STR("t"), &err), &err, cases[i].read, i);
-        /* Listed but inactive features do not stop a write; unknown ones do. The last case is of active ones only by the lack of metadata. */
+        /* Listed but inactive features do not stop a write; unknown ones do. The last case is of active ones only by the lack of
+         * metadata. */
         bool last = i + 1 == ARRAY_LEN(cases);
         check(delta_protocol_check_write(&p, last ? NULL : &m, STR("t"), &err), &err, cases[i].write, i);
     }
@@ -75,7 +86,9 @@ static void protocols(void **state) {
 
 static void refusals_name_the_feature(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, "{'protocol':{'minReaderVersion':3,'minWriterVersion':7,'readerFeatures':['martian','deletionVectors','venusian'],'writerFeatures':['martian','venusian']}}\n" METADATA);
+    log_commit(f, 0,
+               "{'protocol':{'minReaderVersion':3,'minWriterVersion':7,'readerFeatures':['martian','deletionVectors','venusian'],"
+               "'writerFeatures':['martian','venusian']}}\n" METADATA);
     f->env.root_display = STR("my_table");
     log_load_fails(f, DELTA_LATEST, "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
     assert_non_null(strstr(f->err.message, "martian, venusian"));
@@ -95,7 +108,9 @@ static const char *active_case(log_fixture *f, const char *schema, const char *k
 /* Writer 6 implies constraints, change data, generated and identity columns: each matters only where the table has one. */
 static void active_features(void **state) {
     log_fixture *f = *state;
-#define ONE(metadata) "{'type':'struct','fields':[{'name':'s','type':{'type':'struct','fields':[{'name':'a','type':'long','nullable':true,'metadata':{" metadata "}}]},'nullable':true,'metadata':{}}]}"
+#define ONE(metadata)                                                                                                      \
+    "{'type':'struct','fields':[{'name':'s','type':{'type':'struct','fields':[{'name':'a','type':'long','nullable':true,'" \
+    "metadata':{" metadata "}}]},'nullable':true,'metadata':{}}]}"
     assert_string_equal(active_case(f, ONE(""), NULL, NULL), "");
     assert_string_equal(active_case(f, ONE("'comment':'delta.generationExpression'"), NULL, NULL), "");
     assert_non_null(strstr(active_case(f, ONE("'delta.generationExpression':'b + 1'"), NULL, NULL), "generatedColumns"));
@@ -113,7 +128,11 @@ static void implied_and_listed(void **state) {
     assert_false(delta_protocol_has(&p, "columnMapping"));
     p = (delta_protocol){.min_reader_version = 2, .min_writer_version = 5};
     assert_true(delta_protocol_has(&p, "columnMapping"));
-    p = (delta_protocol){.min_reader_version = 1, .min_writer_version = 7, .writer_features = list, .n_writer_features = 1, .has_writer_features = true};
+    p = (delta_protocol){.min_reader_version = 1,
+                         .min_writer_version = 7,
+                         .writer_features = list,
+                         .n_writer_features = 1,
+                         .has_writer_features = true};
     assert_true(delta_protocol_has(&p, "rowTracking"));
     assert_false(delta_protocol_has(&p, "appendOnly"));
     assert_false(delta_protocol_has(&p, "martian"));
@@ -124,7 +143,8 @@ static void registry(void **state) {
     for (size_t i = 0; i < delta_feature_count(); i++) {
         const delta_feature *f = delta_feature_at(i);
         assert_ptr_equal(delta_feature_find(str_of(f->name)), f);
-        for (size_t d = 0; d < ARRAY_LEN(f->depends_on) && f->depends_on[d]; d++) assert_non_null(delta_feature_find(str_of(f->depends_on[d])));
+        for (size_t d = 0; d < ARRAY_LEN(f->depends_on) && f->depends_on[d]; d++)
+            assert_non_null(delta_feature_find(str_of(f->depends_on[d])));
         if (!f->can_read) assert_false(f->can_write);
     }
     assert_null(delta_feature_find(STR("AppendOnly")));

@@ -67,8 +67,11 @@ static void torture(void **state) {
     log_fixture *f = *state;
     f->env.n_threads = 1;
     log_commit(f, 0, START ADD("f0"));
-    log_commit(f, 1, "{'commitInfo':{'operation':'WRITE'}}\n" REMOVE("f0") ADD_STATS("a%20b", "{`numRecords`:1,`minValues`:{`a`:1},`maxValues`:{`a`:2},`nullCount`:{`a`:0}}") ADD_STATS("f2", "{`numRecords`:1,`maxValues`:{`a`:9}}")
-               "{'txn':{'appId':'x','version':1}}\n{'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n");
+    log_commit(f, 1,
+               "{'commitInfo':{'operation':'WRITE'}}\n" REMOVE("f0")
+                   ADD_STATS("a%20b", "{`numRecords`:1,`minValues`:{`a`:1},`maxValues`:{`a`:2},`nullCount`:{`a`:0}}") ADD_STATS(
+                       "f2", "{`numRecords`:1,`maxValues`:{`a`:9}}") "{'txn':{'appId':'x','version':1}}\n{'domainMetadata':{'"
+                                                                     "domain':'d','configuration':'c','removed':false}}\n");
     log_commit(f, 2, ADD("f3") "{'txn':{'appId':'y','version':1}}\n" METADATA);
     no_memory_torture(load_and_update, f);
     no_memory_torture(read_commit, f);

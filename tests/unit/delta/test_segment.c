@@ -1,11 +1,13 @@
-/* Which files of the log make up a version: checkpoints, the hint, compacted files, gaps. PROTOCOL.md "Checkpoints", "Last Checkpoint File", "Log Compaction Files". */
+/* Which files of the log make up a version: checkpoints, the hint, compacted files, gaps. PROTOCOL.md "Checkpoints", "Last
+ * Checkpoint File", "Log Compaction Files". */
 #include "read_support.h"
 
 #include "delta/segment.h"
 
 static delta_segment segment(log_fixture *f, int64_t version) {
     delta_segment g;
-    if (segment_load(&f->env, LOG_ROOT, version, f->arena, &g, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    if (segment_load(&f->env, LOG_ROOT, version, f->arena, &g, &f->err) != SILT_OK)
+        fail_msg("%s: %s", f->err.condition, f->err.message);
     return g;
 }
 
@@ -83,8 +85,19 @@ static void parts_of_two_sets(void **state) {
 /* The hint may be missing, damaged, stale, or point nowhere: the answer is the same. */
 static void hint_is_only_a_hint(void **state) {
     static const char *const hints[] = {
-        "", "{", "[]", "\"x\"", "{'version':'x'}", "{'version':-5}", "{'version':3}", "{'version':6}", "{'version':4}", "{'version':999}", "{'version':6,'parts':2}",
-        "{'version':1e3}", "not json at all",
+        "",
+        "{",
+        "[]",
+        "\"x\"",
+        "{'version':'x'}",
+        "{'version':-5}",
+        "{'version':3}",
+        "{'version':6}",
+        "{'version':4}",
+        "{'version':999}",
+        "{'version':6,'parts':2}",
+        "{'version':1e3}",
+        "not json at all",
     };
     log_fixture *f = *state;
     commits(f, 0, 9);
@@ -175,8 +188,16 @@ static void version_range(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(commits_alone), TEST(newest_checkpoint_not_above_the_version), TEST(incomplete_parts_are_passed_over), TEST(parts_of_two_sets), TEST(hint_is_only_a_hint),
-        TEST(compacted_files_replace_their_commits), TEST(gap_is_named), TEST(cleaned_up_log), TEST(no_table), TEST(version_range),
+        TEST(commits_alone),
+        TEST(newest_checkpoint_not_above_the_version),
+        TEST(incomplete_parts_are_passed_over),
+        TEST(parts_of_two_sets),
+        TEST(hint_is_only_a_hint),
+        TEST(compacted_files_replace_their_commits),
+        TEST(gap_is_named),
+        TEST(cleaned_up_log),
+        TEST(no_table),
+        TEST(version_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

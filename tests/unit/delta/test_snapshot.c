@@ -1,11 +1,13 @@
-/* State of a table from its log: reconciliation, newest protocol and metadata, transaction ids, domains, updates. PROTOCOL.md "Action Reconciliation". */
+/* State of a table from its log: reconciliation, newest protocol and metadata, transaction ids, domains, updates. PROTOCOL.md
+ * "Action Reconciliation". */
 #include "read_support.h"
 
-#define ADD_DV(path, id) \
-    "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':true,'deletionVector':{'storageType':'u','pathOrInlineDv':'" id \
-    "','offset':1,'sizeInBytes':34,'cardinality':2}}}\n"
-#define REMOVE_DV(path, id) \
-    "{'remove':{'path':'" path "','deletionTimestamp':9,'dataChange':true,'deletionVector':{'storageType':'u','pathOrInlineDv':'" id \
+#define ADD_DV(path, id)                                                                                                  \
+    "{'add':{'path':'" path "','partitionValues':{},'size':10,'modificationTime':7,'dataChange':true,'deletionVector':{'" \
+                            "storageType':'u','pathOrInlineDv':'" id "','offset':1,'sizeInBytes':34,'cardinality':2}}}\n"
+#define REMOVE_DV(path, id)                                                                               \
+    "{'remove':{'path':'" path                                                                            \
+    "','deletionTimestamp':9,'dataChange':true,'deletionVector':{'storageType':'u','pathOrInlineDv':'" id \
     "','offset':1,'sizeInBytes':34,'cardinality':2}}}\n"
 
 static void adds_and_removes(void **state) {
@@ -67,7 +69,9 @@ static void deletion_vector_updates(void **state) {
 static void canonical_paths(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0, START ADD("/some/absolute/path") ADD("file:/x/p%20q") ADD("a%3Db/x") ADD("rel") ADD("s3a://bucket/k"));
-    log_commit(f, 1, REMOVE("file:///some/absolute/path") REMOVE("/x//p%20q") REMOVE("a=b/x") REMOVE("file:/t/rel") REMOVE("s3a://other/k"));
+    log_commit(f, 1,
+               REMOVE("file:///some/absolute/path") REMOVE("/x//p%20q") REMOVE("a=b/x") REMOVE("file:/t/rel")
+                   REMOVE("s3a://other/k"));
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     assert_string_equal(log_files(f, s), "rel,s3a://bucket/k");
     delta_snapshot_release(s);
@@ -76,7 +80,8 @@ static void canonical_paths(void **state) {
 static void newest_protocol_and_metadata(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0, START);
-    log_commit(f, 1, METADATA_OF(SCHEMA(FIELD("a", "long") "," FIELD("b", "string")), "'b'", "'k':'v','delta.appendOnly':'true'"));
+    log_commit(f, 1,
+               METADATA_OF(SCHEMA(FIELD("a", "long") "," FIELD("b", "string")), "'b'", "'k':'v','delta.appendOnly':'true'"));
     log_commit(f, 2, "{'protocol':{'minReaderVersion':1,'minWriterVersion':4}}\n");
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     assert_int_equal(delta_snapshot_protocol(s)->min_writer_version, 4);
@@ -96,9 +101,10 @@ static void newest_protocol_and_metadata(void **state) {
 
 static void transactions_and_domains(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, START "{'txn':{'appId':'x','version':1,'lastUpdated':77}}\n{'txn':{'appId':'y','version':9}}\n"
-                           "{'domainMetadata':{'domain':'d','configuration':'{`a`:1}','removed':false}}\n"
-                           "{'domainMetadata':{'domain':'e','configuration':'','removed':false}}\n");
+    log_commit(f, 0,
+               START "{'txn':{'appId':'x','version':1,'lastUpdated':77}}\n{'txn':{'appId':'y','version':9}}\n"
+                     "{'domainMetadata':{'domain':'d','configuration':'{`a`:1}','removed':false}}\n"
+                     "{'domainMetadata':{'domain':'e','configuration':'','removed':false}}\n");
     log_commit(f, 1, "{'txn':{'appId':'x','version':0}}\n{'domainMetadata':{'domain':'e','configuration':'','removed':true}}\n");
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     assert_int_equal(delta_snapshot_n_txns(s), 2);
@@ -114,9 +120,12 @@ static void transactions_and_domains(void **state) {
 static void every_field_of_add(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0,
-               START "{'add':{'path':'p=1/a%20b.parquet','partitionValues':{'p':'1','q':null,'r':''},'size':123,'modificationTime':456,'dataChange':false,"
-                     "'stats':'{`numRecords`:3,`minValues`:{`s`:`\\\\`x`}}','tags':{'k':'v'},'baseRowId':11,'defaultRowCommitVersion':2,'clusteringProvider':'liquid',"
-                     "'unknown':{'x':[1,{'y':null}]},'deletionVector':null}}\n");
+               START
+               "{'add':{'path':'p=1/"
+               "a%20b.parquet','partitionValues':{'p':'1','q':null,'r':''},'size':123,'modificationTime':456,'dataChange':false,"
+               "'stats':'{`numRecords`:3,`minValues`:{`s`:`\\\\`x`}}','tags':{'k':'v'},'baseRowId':11,'defaultRowCommitVersion':"
+               "2,'clusteringProvider':'liquid',"
+               "'unknown':{'x':[1,{'y':null}]},'deletionVector':null}}\n");
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     delta_add add;
     assert_int_equal(delta_snapshot_file(s, 0, true, f->arena, &add, &f->err), SILT_OK);
@@ -141,11 +150,14 @@ static void every_field_of_add(void **state) {
     delta_snapshot_release(s);
 }
 
-/* A feature's fields that nobody knows yet, null actions, blank lines, Windows line ends, an action over several lines, no newline at the end. */
+/* A feature's fields that nobody knows yet, null actions, blank lines, Windows line ends, an action over several lines, no
+ * newline at the end. */
 static void forgiving_lines(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, "\n\r\n" START "  \n{'future':{'a':[]},'add':null}\n{}\n{'txn':null,'cdc':{'path':'c'}}\r\n"
-                     "{\n  'add': {\n 'path': 'f',\n 'partitionValues': {}, 'size': 1e1, 'modificationTime': 1, 'dataChange': true\n}\n}\n{'remove':{'path':'g'}}");
+    log_commit(f, 0,
+               "\n\r\n" START "  \n{'future':{'a':[]},'add':null}\n{}\n{'txn':null,'cdc':{'path':'c'}}\r\n"
+               "{\n  'add': {\n 'path': 'f',\n 'partitionValues': {}, 'size': 1e1, 'modificationTime': 1, 'dataChange': "
+               "true\n}\n}\n{'remove':{'path':'g'}}");
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     assert_string_equal(log_files(f, s), "f");
     assert_string_equal(log_removes(f, s), "g");
@@ -155,7 +167,10 @@ static void forgiving_lines(void **state) {
 
 static void strings_with_escapes(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, START "{'add':{'path':'\\u00e9\\/\\ud83d\\ude00\\ud800x','partitionValues':{'a\\tb':'c`d'},'size':1,'modificationTime':1,'dataChange':true}}\n");
+    log_commit(f, 0,
+               START
+               "{'add':{'path':'\\u00e9\\/"
+               "\\ud83d\\ude00\\ud800x','partitionValues':{'a\\tb':'c`d'},'size':1,'modificationTime':1,'dataChange':true}}\n");
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     delta_add add;
     assert_int_equal(delta_snapshot_file(s, 0, false, f->arena, &add, &f->err), SILT_OK);
@@ -178,7 +193,9 @@ static void missing_protocol_or_metadata(void **state) {
 static void newer_protocol_before_anything_else(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0, START ADD("f"));
-    log_commit(f, 1, "{'protocol':{'minReaderVersion':3,'minWriterVersion':7,'readerFeatures':['martian'],'writerFeatures':['martian']}}\n");
+    log_commit(
+        f, 1,
+        "{'protocol':{'minReaderVersion':3,'minWriterVersion':7,'readerFeatures':['martian'],'writerFeatures':['martian']}}\n");
     log_commit(f, 2, "{'add':{'path':{'martian':true}}}\n");
     log_load_fails(f, DELTA_LATEST, "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
     delta_snapshot_release(log_load(f, 0));
@@ -186,9 +203,10 @@ static void newer_protocol_before_anything_else(void **state) {
 
 static void column_mapping(void **state) {
     log_fixture *f = *state;
-#define MAPPED(mode)                                                                                                                                            \
-    METADATA_OF("{`type`:`struct`,`fields`:[{`name`:`a`,`type`:`long`,`nullable`:true,`metadata`:{`delta.columnMapping.id`:4,`delta.columnMapping.physicalName`:`col-1`}}]}", "", \
-                "'delta.columnMapping.mode':'" mode "'")
+#define MAPPED(mode)                                                                                                            \
+    METADATA_OF("{`type`:`struct`,`fields`:[{`name`:`a`,`type`:`long`,`nullable`:true,`metadata`:{`delta.columnMapping.id`:4,`" \
+                "delta.columnMapping.physicalName`:`col-1`}}]}",                                                                \
+                "", "'delta.columnMapping.mode':'" mode "'")
     log_commit(f, 0, "{'protocol':{'minReaderVersion':2,'minWriterVersion':5}}\n" MAPPED("name"));
     log_commit(f, 1, MAPPED("none"));
     log_commit(f, 2, MAPPED("id"));
@@ -214,8 +232,10 @@ static void commit_times(void **state) {
     store_memory_set_clock(f->store, 5000);
     log_commit(f, 0, "{'commitInfo':{'timestamp':1}}\n" START);
     store_memory_set_clock(f->store, 6000);
-    log_commit(f, 1, "{'commitInfo':{'inCommitTimestamp':4242,'timestamp':1}}\n{'protocol':{'minReaderVersion':1,'minWriterVersion':7,'writerFeatures':['inCommitTimestamp']}}\n"
-               METADATA_OF(SCHEMA(FIELD("a", "long")), "", "'delta.enableInCommitTimestamps':'true'"));
+    log_commit(f, 1,
+               "{'commitInfo':{'inCommitTimestamp':4242,'timestamp':1}}\n{'protocol':{'minReaderVersion':1,'minWriterVersion':7,'"
+               "writerFeatures':['inCommitTimestamp']}}\n" METADATA_OF(SCHEMA(FIELD("a", "long")), "",
+                                                                       "'delta.enableInCommitTimestamps':'true'"));
     delta_snapshot *s = log_load(f, 0);
     assert_int_equal(delta_snapshot_commit_time_ms(s), 5000);
     delta_snapshot_release(s);
@@ -240,7 +260,8 @@ static void updates_equal_loads(void **state) {
         REMOVE("f3"),
         ADD("f1") "{'txn':{'appId':'x','version':1}}\n",
         METADATA_OF(SCHEMA(FIELD("b", "string")), "", ""),
-        REMOVE("f0") REMOVE("f1") REMOVE("f2") "{'txn':{'appId':'x','version':2}}\n{'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n",
+        REMOVE("f0") REMOVE("f1") REMOVE(
+            "f2") "{'txn':{'appId':'x','version':2}}\n{'domainMetadata':{'domain':'d','configuration':'c','removed':false}}\n",
         ADD("f0") "{'domainMetadata':{'domain':'d','configuration':'c','removed':true}}\n",
     };
     log_fixture *f = *state;
@@ -271,7 +292,8 @@ static void update_over_many_commits(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0, START ADD("f0"));
     delta_snapshot *s = log_load(f, DELTA_LATEST);
-    for (int64_t v = 1; v <= 40; v++) log_commit(f, v, arena_printf(f->arena, "{'add':{'path':'g%lld','size':1}}\n", (long long)v).ptr);
+    for (int64_t v = 1; v <= 40; v++)
+        log_commit(f, v, arena_printf(f->arena, "{'add':{'path':'g%lld','size':1}}\n", (long long)v).ptr);
     delta_snapshot *next = update(f, s);
     assert_int_equal(delta_snapshot_version(next), 40);
     assert_int_equal(delta_snapshot_n_files(next), 41);
@@ -299,7 +321,9 @@ static void update_refuses_a_newer_protocol(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0, START);
     delta_snapshot *s = log_load(f, DELTA_LATEST), *next;
-    log_commit(f, 1, "{'protocol':{'minReaderVersion':3,'minWriterVersion':7,'readerFeatures':['martian'],'writerFeatures':['martian']}}\n");
+    log_commit(
+        f, 1,
+        "{'protocol':{'minReaderVersion':3,'minWriterVersion':7,'readerFeatures':['martian'],'writerFeatures':['martian']}}\n");
     assert_int_equal(delta_snapshot_update(&f->env, s, &next, &f->err), SILT_UNSUPPORTED);
     assert_condition(&f->err, "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
     delta_snapshot_release(s);
@@ -310,25 +334,32 @@ static void update_refuses_a_newer_protocol(void **state) {
 #define CRC(files, bytes, more) "{'tableSizeBytes':" bytes ",'numFiles':" files ",'numMetadata':1,'numProtocol':1" more "}"
 
 static void checksums(void **state) {
-    static const struct { const char *crc, *condition; } cases[] = {
+    static const struct {
+        const char *crc, *condition;
+    } cases[] = {
         {CRC("2", "20", ""), NULL},
         {CRC("2", "20", ",'protocol':{'minReaderVersion':1,'minWriterVersion':2}"), NULL},
         {CRC("3", "20", ""), "DELTA_TXN_LOG_FAILED_INTEGRITY"},
         {CRC("2", "21", ""), "DELTA_TXN_LOG_FAILED_INTEGRITY"},
         {CRC("2", "20", ",'protocol':{'minReaderVersion':1,'minWriterVersion':3}"), "DELTA_TXN_LOG_FAILED_INTEGRITY"},
-        {CRC("2", "20", ",'metadata':{'id':'other','format':{'provider':'parquet','options':{}},'partitionColumns':[],'configuration':{}}"), "DELTA_TXN_LOG_FAILED_INTEGRITY"},
+        {CRC("2", "20",
+             ",'metadata':{'id':'other','format':{'provider':'parquet','options':{}},'partitionColumns':[],'configuration':{}}"),
+         "DELTA_TXN_LOG_FAILED_INTEGRITY"},
         {"", NULL},
         {"{'tableSizeBytes':1,", NULL},
         {"{}", NULL},
         {"{'numFiles':9}", NULL},
-        {CRC("9", "20", ",'inCommitTimestampOpt':5,'protocol':{'minReaderVersion':1,'minWriterVersion':2},'metadata':{'id':'m'}"), NULL}, /* breaks its own specification */
+        {CRC("9", "20", ",'inCommitTimestampOpt':5,'protocol':{'minReaderVersion':1,'minWriterVersion':2},'metadata':{'id':'m'}"),
+         NULL}, /* breaks its own specification */
     };
     log_fixture *f = *state;
     log_commit(f, 0, START ADD("f1") ADD("f2"));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         log_put(f, log_name(f, 0, ".crc"), cases[i].crc);
-        if (cases[i].condition) log_load_fails(f, DELTA_LATEST, cases[i].condition);
-        else delta_snapshot_release(log_load(f, DELTA_LATEST));
+        if (cases[i].condition)
+            log_load_fails(f, DELTA_LATEST, cases[i].condition);
+        else
+            delta_snapshot_release(log_load(f, DELTA_LATEST));
     }
     f->env.skip_version_checksum = true;
     log_put(f, log_name(f, 0, ".crc"), CRC("3", "20", ""));
@@ -347,7 +378,8 @@ static void many_files(void **state) {
     log_commit(f, 0, START);
     for (int v = 1; v <= COMMITS; v++) {
         buf_clear(&b);
-        for (int i = 0; i < FILES; i++) buf_printf(&b, "{'add':{'path':'d=%d/part-%d-%d','partitionValues':{'d':'%d'},'size':%d}}\n", i % 3, v, i, i % 3, i);
+        for (int i = 0; i < FILES; i++)
+            buf_printf(&b, "{'add':{'path':'d=%d/part-%d-%d','partitionValues':{'d':'%d'},'size':%d}}\n", i % 3, v, i, i % 3, i);
         for (int i = 1; v > 1 && i < FILES; i += 2) buf_printf(&b, "{'remove':{'path':'d=%d/part-%d-%d'}}\n", i % 3, v - 1, i);
         log_commit(f, v, buf_cstr(&b));
     }
@@ -377,8 +409,10 @@ static void one_large_commit(void **state) {
     f->env.n_threads = 3;
     buf_append_z(&b, START);
     for (int i = 0; i < FILES; i++)
-        buf_printf(&b, "{'add':{'path':'part-%d','partitionValues':{},'size':1,'modificationTime':1,'dataChange':true,'stats':'{`numRecords`:%d,`x`:`%0*d`}'}}\n", i, i % 7,
-                   i % 90 + 1, i);
+        buf_printf(&b,
+                   "{'add':{'path':'part-%d','partitionValues':{},'size':1,'modificationTime':1,'dataChange':true,'stats':'{`"
+                   "numRecords`:%d,`x`:`%0*d`}'}}\n",
+                   i, i % 7, i % 90 + 1, i);
     log_commit(f, 0, buf_cstr(&b));
     buf_dispose(&b);
     delta_snapshot *s = log_load(f, DELTA_LATEST);
@@ -396,10 +430,26 @@ static void one_large_commit(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(adds_and_removes), TEST(added_again), TEST(deletion_vector_updates), TEST(canonical_paths), TEST(newest_protocol_and_metadata), TEST(transactions_and_domains),
-        TEST(every_field_of_add), TEST(forgiving_lines), TEST(strings_with_escapes), TEST(missing_protocol_or_metadata), TEST(newer_protocol_before_anything_else),
-        TEST(column_mapping), TEST(commit_times), TEST(updates_equal_loads), TEST(update_over_many_commits), TEST(update_of_a_replaced_table),
-        TEST(update_refuses_a_newer_protocol), TEST(checksums), TEST(many_files), TEST(one_large_commit),
+        TEST(adds_and_removes),
+        TEST(added_again),
+        TEST(deletion_vector_updates),
+        TEST(canonical_paths),
+        TEST(newest_protocol_and_metadata),
+        TEST(transactions_and_domains),
+        TEST(every_field_of_add),
+        TEST(forgiving_lines),
+        TEST(strings_with_escapes),
+        TEST(missing_protocol_or_metadata),
+        TEST(newer_protocol_before_anything_else),
+        TEST(column_mapping),
+        TEST(commit_times),
+        TEST(updates_equal_loads),
+        TEST(update_over_many_commits),
+        TEST(update_of_a_replaced_table),
+        TEST(update_refuses_a_newer_protocol),
+        TEST(checksums),
+        TEST(many_files),
+        TEST(one_large_commit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,33 @@
-/* A snapshot as a table: planned scans, data skipping over a log, and answers from the log alone. A file that has a match is never dropped. */
+/* A snapshot as a table: planned scans, data skipping over a log, and answers from the log alone. A file that has a match is
+ * never dropped. */
 #include "read_support.h"
 
 static const uint32_t column_a[] = {0}, column_p[] = {1}, column_nested[] = {2, 0};
 
 #define NESTED "{`name`:`st`,`type`:{`type`:`struct`,`fields`:[" FIELD("b", "long") "]},`nullable`:true,`metadata`:{}}"
-#define TABLE(more) PROTOCOL_12 METADATA_OF(SCHEMA(FIELD("a", "long") "," FIELD("p", "string") "," NESTED "," FIELD("f", "double")), "'p'", more)
-#define FILE_OF(path, p, stats) \
-    "{'add':{'path':'" path "','partitionValues':{'p':" p "},'size':10,'modificationTime':7,'dataChange':true,'stats':'" stats "'}}\n"
-#define BOUNDS(n, lo, hi, nulls, lo_b, hi_b) \
-    "{`numRecords`:" n ",`minValues`:{`a`:" lo ",`st`:{`b`:" lo_b "}},`maxValues`:{`a`:" hi ",`st`:{`b`:" hi_b "}},`nullCount`:{`a`:" nulls ",`st`:{`b`:0}}}"
+#define TABLE(more) \
+    PROTOCOL_12 METADATA_OF(SCHEMA(FIELD("a", "long") "," FIELD("p", "string") "," NESTED "," FIELD("f", "double")), "'p'", more)
+#define FILE_OF(path, p, stats)                                                                                                \
+    "{'add':{'path':'" path "','partitionValues':{'p':" p "},'size':10,'modificationTime':7,'dataChange':true,'stats':'" stats \
+    "'}}\n"
+#define BOUNDS(n, lo, hi, nulls, lo_b, hi_b)                                                                   \
+    "{`numRecords`:" n ",`minValues`:{`a`:" lo ",`st`:{`b`:" lo_b "}},`maxValues`:{`a`:" hi ",`st`:{`b`:" hi_b \
+    "}},`nullCount`:{`a`:" nulls ",`st`:{`b`:0}}}"
 
 static void put_table(log_fixture *f) {
-    log_commit(f, 0, TABLE("") FILE_OF("f0", "'x'", BOUNDS("10", "0", "9", "0", "5", "6")) FILE_OF("f1", "'y'", BOUNDS("10", "10", "19", "0", "5", "6")));
-    log_commit(f, 1, FILE_OF("f2", "'x'", BOUNDS("5", "20", "29", "2", "50", "60")) FILE_OF("f3", "null", BOUNDS("5", "30", "30", "0", "5", "6"))
-               "{'add':{'path':'f4','partitionValues':{'p':'x'},'size':10,'modificationTime':7,'dataChange':true}}\n"); /* no statistics */
+    log_commit(f, 0,
+               TABLE("") FILE_OF("f0", "'x'", BOUNDS("10", "0", "9", "0", "5", "6"))
+                   FILE_OF("f1", "'y'", BOUNDS("10", "10", "19", "0", "5", "6")));
+    log_commit(f, 1,
+               FILE_OF("f2", "'x'", BOUNDS("5", "20", "29", "2", "50", "60")) FILE_OF(
+                   "f3", "null",
+                   BOUNDS("5", "30", "30", "0", "5", "6")) "{'add':{'path':'f4','partitionValues':{'p':'x'},'size':10,'"
+                                                           "modificationTime':7,'dataChange':true}}\n"); /* no statistics */
 }
 
 static predicate compare(predicate_kind kind, const uint32_t *column, size_t depth, const data_type *type, const value *literal) {
-    return (predicate){.kind = kind, .column = {.index = column, .depth = depth}, .column_type = type, .literals = literal, .n_literals = 1};
+    return (predicate){
+        .kind = kind, .column = {.index = column, .depth = depth}, .column_type = type, .literals = literal, .n_literals = 1};
 }
 
 static const char *names(log_fixture *f, const table_scan *scan) {
@@ -92,7 +102,8 @@ static void pruned_by_statistics(void **state) {
     put_table(f);
     table_source *t = open_source(f);
     table_scan scan;
-    value twelve = {.type = &type_long, .as.i64 = 12}, fifty = {.type = &type_long, .as.i64 = 50}, x = {.type = &type_string, .as.bytes = STR("x")};
+    value twelve = {.type = &type_long, .as.i64 = 12}, fifty = {.type = &type_long, .as.i64 = 50},
+          x = {.type = &type_string, .as.bytes = STR("x")};
     predicate above = compare(PRED_GT, column_a, 1, &type_long, &twelve);
     assert_string_equal(scanned(f, t, &above, &scan), "/t/f1,/t/f2,/t/f3,/t/f4");
     assert_int_equal(scan.pruned_by_stats, 1);
@@ -102,11 +113,12 @@ static void pruned_by_statistics(void **state) {
     assert_string_equal(scanned(f, t, &nulls, &scan), "/t/f2,/t/f4");
     predicate is_x = compare(PRED_EQ, column_p, 1, &type_string, &x);
     const predicate *both[] = {&above, &is_x};
-    predicate and = {.kind = PRED_AND, .children = both, .n_children = 2}, or = {.kind = PRED_OR, .children = both, .n_children = 2};
+    predicate and = {.kind = PRED_AND, .children = both, .n_children = 2},
+              or = {.kind = PRED_OR, .children = both, .n_children = 2};
     assert_string_equal(scanned(f, t, &and, &scan), "/t/f2,/t/f4");
     assert_int_equal(scan.pruned_by_partition, 2);
     assert_int_equal(scan.pruned_by_stats, 1);
-    assert_string_equal(scanned(f, t, &or, &scan), "/t/f0,/t/f1,/t/f2,/t/f3,/t/f4");
+    assert_string_equal(scanned(f, t, & or, &scan), "/t/f0,/t/f1,/t/f2,/t/f3,/t/f4");
     const predicate *one[] = {&is_x};
     predicate not = {.kind = PRED_NOT, .children = one, .n_children = 1};
     assert_string_equal(scanned(f, t, &not, &scan), "/t/f1"); /* NOT (null = 'x') is null */
@@ -120,8 +132,10 @@ static void pruned_by_statistics(void **state) {
 /* Damaged statistics, or a log file that was cleaned up under an open snapshot, prove nothing: the files stay. */
 static void unusable_statistics_keep_files(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, TABLE("") FILE_OF("f0", "'x'", "{`numRecords`:1,") FILE_OF("f1", "'x'", "not json") FILE_OF("f2", "'x'", "") FILE_OF("f3", "'x'", "{`maxValues`:{`a`:`high`}}")
-               FILE_OF("f4", "'x'", BOUNDS("10", "0", "9", "0", "5", "6")));
+    log_commit(f, 0,
+               TABLE("") FILE_OF("f0", "'x'", "{`numRecords`:1,") FILE_OF("f1", "'x'", "not json") FILE_OF("f2", "'x'", "")
+                   FILE_OF("f3", "'x'", "{`maxValues`:{`a`:`high`}}")
+                       FILE_OF("f4", "'x'", BOUNDS("10", "0", "9", "0", "5", "6")));
     table_source *t = open_source(f);
     table_scan scan;
     value big = {.type = &type_long, .as.i64 = 1000};
@@ -134,7 +148,9 @@ static void unusable_statistics_keep_files(void **state) {
 
 static void bad_partition_value(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, PROTOCOL_12 METADATA_OF(SCHEMA(FIELD("a", "long") "," FIELD("p", "integer")), "'p'", "") FILE_OF("f0", "'seven'", ""));
+    log_commit(f, 0,
+               PROTOCOL_12 METADATA_OF(SCHEMA(FIELD("a", "long") "," FIELD("p", "integer")), "'p'", "")
+                   FILE_OF("f0", "'seven'", ""));
     table_source *t = open_source(f);
     table_scan scan;
     assert_int_equal(t->ops->scan(t, NULL, f->arena, &scan, &f->err), SILT_CORRUPT);
@@ -149,8 +165,11 @@ static void counts(void **state) {
     table_source *t = open_source(f);
     assert_false(t->ops->row_count(t, &n)); /* f4 has no statistics */
     t->ops->release(t);
-    log_commit(f, 2, REMOVE("f4") "{'add':{'path':'f5','partitionValues':{'p':'x'},'size':10,'modificationTime':7,'dataChange':true,'stats':'{`tightBounds`:true,`numRecords`:8}',"
-                                  "'deletionVector':{'storageType':'u','pathOrInlineDv':'aaaaaaaaaaaaaaaaaaaa','offset':1,'sizeInBytes':34,'cardinality':3}}}\n");
+    log_commit(f, 2,
+               REMOVE("f4") "{'add':{'path':'f5','partitionValues':{'p':'x'},'size':10,'modificationTime':7,'dataChange':true,'"
+                            "stats':'{`tightBounds`:true,`numRecords`:8}',"
+                            "'deletionVector':{'storageType':'u','pathOrInlineDv':'aaaaaaaaaaaaaaaaaaaa','offset':1,'sizeInBytes'"
+                            ":34,'cardinality':3}}}\n");
     t = open_source(f);
     assert_true(t->ops->row_count(t, &n));
     assert_int_equal(n, 10 + 10 + 5 + 5 + 8 - 3);
@@ -187,7 +206,9 @@ static void exact_bounds(void **state) {
     log_commit(f, 4, FILE_OF("f7", "'z'", "{`numRecords`:0}"));
     assert_true(bounds(f, column_p, 1, &lo, &hi));
     assert_text("y", hi.as.bytes); /* no row has p = z */
-    log_commit(f, 5, FILE_OF("f8", "'x'", "{`numRecords`:4,`tightBounds`:false,`minValues`:{`a`:1},`maxValues`:{`a`:2},`nullCount`:{`a`:0}}"));
+    log_commit(
+        f, 5,
+        FILE_OF("f8", "'x'", "{`numRecords`:4,`tightBounds`:false,`minValues`:{`a`:1},`maxValues`:{`a`:2},`nullCount`:{`a`:0}}"));
     assert_false(bounds(f, column_a, 1, &lo, &hi));
 }
 
@@ -201,7 +222,11 @@ static void bounds_of_nothing(void **state) {
 
 static void no_columns(void **state) {
     log_fixture *f = *state;
-    log_commit(f, 0, PROTOCOL_12 "{'metaData':{'id':'m','format':{'provider':'parquet','options':{}},'partitionColumns':[],'configuration':{}}}\n" ADD("f"));
+    log_commit(
+        f, 0,
+        PROTOCOL_12
+        "{'metaData':{'id':'m','format':{'provider':'parquet','options':{}},'partitionColumns':[],'configuration':{}}}\n" ADD(
+            "f"));
     delta_snapshot *s = log_load(f, DELTA_LATEST);
     table_source *t;
     assert_int_equal(delta_snapshot_metadata(s)->schema->n_fields, 0);
@@ -214,9 +239,13 @@ static void no_columns(void **state) {
 static void row_tracking(void **state) {
     log_fixture *f = *state;
     log_commit(f, 0,
-               "{'protocol':{'minReaderVersion':1,'minWriterVersion':7,'writerFeatures':['rowTracking','domainMetadata']}}\n" METADATA_OF(
-                   SCHEMA(FIELD("a", "long")), "", "'delta.enableRowTracking':'true','delta.rowTracking.materializedRowIdColumnName':'_id','delta.rowTracking.materializedRowCommitVersionColumnName':'_v'")
-                   "{'add':{'path':'f','partitionValues':{},'size':10,'modificationTime':7,'dataChange':true,'baseRowId':100,'defaultRowCommitVersion':3}}\n");
+               "{'protocol':{'minReaderVersion':1,'minWriterVersion':7,'writerFeatures':['rowTracking','domainMetadata']}}"
+               "\n" METADATA_OF(
+                   SCHEMA(FIELD("a", "long")), "",
+                   "'delta.enableRowTracking':'true','delta.rowTracking.materializedRowIdColumnName':'_id','delta.rowTracking."
+                   "materializedRowCommitVersionColumnName':'_v'") "{'add':{'path':'f','partitionValues':{},'size':10,'"
+                                                                   "modificationTime':7,'dataChange':true,'baseRowId':100,'"
+                                                                   "defaultRowCommitVersion':3}}\n");
     table_source *t = open_source(f);
     table_scan scan;
     assert_true(t->has_row_ids);
@@ -232,8 +261,11 @@ static void row_tracking(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(whole_scan), TEST(pruned_by_partition), TEST(pruned_by_statistics), TEST(unusable_statistics_keep_files), TEST(bad_partition_value), TEST(counts),
-        TEST(exact_bounds), TEST(bounds_of_nothing), TEST(no_columns), TEST(row_tracking),
+        TEST(whole_scan),           TEST(pruned_by_partition),
+        TEST(pruned_by_statistics), TEST(unusable_statistics_keep_files),
+        TEST(bad_partition_value),  TEST(counts),
+        TEST(exact_bounds),         TEST(bounds_of_nothing),
+        TEST(no_columns),           TEST(row_tracking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,8 @@ static void commit_at(log_fixture *f, int64_t version, int64_t time_ms, const ch
 
 static int64_t version_at(log_fixture *f, int64_t time_ms) {
     int64_t version = -1;
-    if (delta_version_at(&f->env, LOG_ROOT, time_ms, &version, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    if (delta_version_at(&f->env, LOG_ROOT, time_ms, &version, &f->err) != SILT_OK)
+        fail_msg("%s: %s", f->err.condition, f->err.message);
     return version;
 }
 
@@ -18,7 +19,7 @@ static void fails_at(log_fixture *f, int64_t time_ms, const char *condition) {
     assert_condition(&f->err, condition);
 }
 
-#define T0 INT64_C(1700000000000)
+#define T0    INT64_C(1700000000000)
 #define EARLY "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION"
 #define LATE  "DELTA_TIMESTAMP_GREATER_THAN_COMMIT"
 
@@ -32,7 +33,10 @@ static void adjusted_times(log_fixture *f) {
 }
 
 static void modification_times(void **state) {
-    static const struct { int64_t at; int version; } cases[] = {
+    static const struct {
+        int64_t at;
+        int version;
+    } cases[] = {
         {0, 0}, {1, 0}, {9999, 0}, {10000, 1}, {10001, 2}, {10002, 3}, {10003, 3}, {259199999, 3}, {259200000, 4},
     };
     log_fixture *f = *state;
@@ -46,7 +50,8 @@ static void modification_times(void **state) {
 
 static void history(void **state) {
     static const int64_t times[] = {T0 + 259200000, T0 + 10002, T0 + 10001, T0 + 10000, T0};
-    static const char *const infos[] = {"{\"operation\":\"MERGE\"}", "{\"operation\":\"DELETE\"}", NULL, "{\"operation\":\"WRITE\"}", "{\"operation\":\"CREATE TABLE\"}"};
+    static const char *const infos[] = {"{\"operation\":\"MERGE\"}", "{\"operation\":\"DELETE\"}", NULL,
+                                        "{\"operation\":\"WRITE\"}", "{\"operation\":\"CREATE TABLE\"}"};
     log_fixture *f = *state;
     delta_history_entry *entries;
     size_t n;
@@ -56,8 +61,10 @@ static void history(void **state) {
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(entries[i].version, 4 - i);
         assert_int_equal(entries[i].timestamp_ms, times[i]);
-        if (infos[i]) assert_text(infos[i], entries[i].commit_info);
-        else assert_true(str_is_null(entries[i].commit_info));
+        if (infos[i])
+            assert_text(infos[i], entries[i].commit_info);
+        else
+            assert_true(str_is_null(entries[i].commit_info));
     }
     assert_int_equal(delta_history(&f->env, LOG_ROOT, 2, f->arena, &entries, &n, &f->err), SILT_OK);
     assert_int_equal(n, 2);
@@ -74,8 +81,9 @@ static void only_what_can_be_rebuilt(void **state) {
 }
 
 #define ICT(time) "{'commitInfo':{'inCommitTimestamp':" time ",'operation':'WRITE'}}\n"
-#define ICT_ON(more) \
-    "{'protocol':{'minReaderVersion':1,'minWriterVersion':7,'writerFeatures':['inCommitTimestamp']}}\n" METADATA_OF(SCHEMA(FIELD("a", "long")), "", "'delta.enableInCommitTimestamps':'true'" more)
+#define ICT_ON(more)                                                                                                 \
+    "{'protocol':{'minReaderVersion':1,'minWriterVersion':7,'writerFeatures':['inCommitTimestamp']}}\n" METADATA_OF( \
+        SCHEMA(FIELD("a", "long")), "", "'delta.enableInCommitTimestamps':'true'" more)
 
 static void in_commit_timestamps(void **state) {
     log_fixture *f = *state;
@@ -102,7 +110,9 @@ static void in_commit_timestamps_from_a_version_on(void **state) {
     size_t n;
     commit_at(f, 0, 1000, START);
     commit_at(f, 1, 2000, "{}\n");
-    commit_at(f, 2, 500000, ICT("5000") ICT_ON(",'delta.inCommitTimestampEnablementVersion':'2','delta.inCommitTimestampEnablementTimestamp':'5000'"));
+    commit_at(f, 2, 500000,
+              ICT("5000")
+                  ICT_ON(",'delta.inCommitTimestampEnablementVersion':'2','delta.inCommitTimestampEnablementTimestamp':'5000'"));
     commit_at(f, 3, 600000, ICT("6000"));
     assert_int_equal(version_at(f, 1500), 0);
     assert_int_equal(version_at(f, 2000), 1);
@@ -131,7 +141,12 @@ static void no_table(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(modification_times), TEST(history), TEST(only_what_can_be_rebuilt), TEST(in_commit_timestamps), TEST(in_commit_timestamps_from_a_version_on), TEST(no_table),
+        TEST(modification_times),
+        TEST(history),
+        TEST(only_what_can_be_rebuilt),
+        TEST(in_commit_timestamps),
+        TEST(in_commit_timestamps_from_a_version_on),
+        TEST(no_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,8 @@ static char *with_folder(const char *sql) {
         if (p[0] == '{' && p[1] == '}') {
             buf_append_z(&out, fix.folder);
             p++;
-        } else buf_append_char(&out, *p);
+        } else
+            buf_append_char(&out, *p);
     }
     char *text = arena_cstr(fix.arena, buf_str(&out));
     buf_dispose(&out);
@@ -102,14 +103,25 @@ fake_table *make_table(const char *ddl) {
     const data_type *schema;
     silt_error err = {0};
     assert_ok(schema_parse_ddl(str_of(ddl), fix.arena, &schema, &err), &err);
-    *t = (fake_table){.base = {.ops = &ops, .schema = schema, .match = MATCH_BY_NAME, .description = STR("delta.`/t`"), .format = STR("delta"), .version = 0}, .rows = -1};
+    *t = (fake_table){.base = {.ops = &ops,
+                               .schema = schema,
+                               .match = MATCH_BY_NAME,
+                               .description = STR("delta.`/t`"),
+                               .format = STR("delta"),
+                               .version = 0},
+                      .rows = -1};
     t->files = ARENA_ARRAY(fix.arena, 64, scan_file);
     return t;
 }
 
 scan_file *add_file(fake_table *t, const char *name) {
     scan_file *f = &t->files[t->n_files];
-    *f = (scan_file){.path = in_folder(name), .store = fix.store, .num_records = -1, .base_row_id = -1, .default_row_commit_version = -1, .index = t->n_files};
+    *f = (scan_file){.path = in_folder(name),
+                     .store = fix.store,
+                     .num_records = -1,
+                     .base_row_id = -1,
+                     .default_row_commit_version = -1,
+                     .index = t->n_files};
     t->n_files++;
     return f;
 }
@@ -130,12 +142,14 @@ relation *make_relation(fake_table *t) { return relation_over(&t->base); }
 relation *relation_over(table_source *t) {
     relation *r = ARENA_NEW(fix.arena, relation);
     const data_type *schema = t->schema;
-    *r = (relation){.kind = REL_TABLE, .id = 1, .source = t, .sample_percent = -1, .sample_rows = -1, .n_columns = schema->n_fields + 1};
+    *r = (relation){
+        .kind = REL_TABLE, .id = 1, .source = t, .sample_percent = -1, .sample_rows = -1, .n_columns = schema->n_fields + 1};
     r->columns = ARENA_ARRAY(fix.arena, r->n_columns, relation_column);
     r->column_used = ARENA_ARRAY(fix.arena, r->n_columns, bool);
     for (size_t i = 0; i < schema->n_fields; i++)
         r->columns[i] = (relation_column){.name = schema->fields[i].name, .type = schema->fields[i].type, .nullable = true};
-    r->columns[schema->n_fields] = (relation_column){.name = STR("_metadata"), .type = relation_metadata_type(t, fix.arena), .hidden = true};
+    r->columns[schema->n_fields] =
+        (relation_column){.name = STR("_metadata"), .type = relation_metadata_type(t, fix.arena), .hidden = true};
     return r;
 }
 
@@ -200,7 +214,9 @@ query *select_all(relation *r) {
 /* ---- rows as text ---- */
 
 static bool is_valid(const struct ArrowArray *a, int64_t i) {
-    return a->n_buffers == 0 ? false : !a->buffers[0] || (((const uint8_t *)a->buffers[0])[(a->offset + i) >> 3] >> ((a->offset + i) & 7) & 1);
+    return a->n_buffers == 0
+               ? false
+               : !a->buffers[0] || (((const uint8_t *)a->buffers[0])[(a->offset + i) >> 3] >> ((a->offset + i) & 7) & 1);
 }
 
 static void write_list(buf *out, const struct ArrowArray *a, const data_type *type, int64_t row) {
@@ -213,7 +229,8 @@ static void write_list(buf *out, const struct ArrowArray *a, const data_type *ty
             write_array_value(out, a->children[0]->children[0], type->key, i);
             buf_append_char(out, ':');
             write_array_value(out, a->children[0]->children[1], type->element, i);
-        } else write_array_value(out, a->children[0], type->element, i);
+        } else
+            write_array_value(out, a->children[0], type->element, i);
     }
     buf_append_char(out, map ? '}' : ']');
 }
@@ -221,7 +238,8 @@ static void write_list(buf *out, const struct ArrowArray *a, const data_type *ty
 static void write_bytes(buf *out, const struct ArrowArray *a, const data_type *type, int64_t row) {
     const int32_t *offsets = a->buffers[1];
     str s = {(const char *)a->buffers[2] + offsets[row], (size_t)(offsets[row + 1] - offsets[row])};
-    if (type->id != TYPE_BINARY) buf_append(out, s);
+    if (type->id != TYPE_BINARY)
+        buf_append(out, s);
     else
         for (size_t i = 0; i < s.len; i++) buf_printf(out, "%02x", (unsigned char)s.ptr[i]);
 }

@@ -39,10 +39,10 @@ typedef struct fake_table {
     table_source base;
     scan_file *files;
     size_t n_files;
-    int64_t rows;       /* row_count's answer, -1: unknown */
-    bool has_bounds;    /* column_bounds answers low and high for every column */
+    int64_t rows;    /* row_count's answer, -1: unknown */
+    bool has_bounds; /* column_bounds answers low and high for every column */
     int64_t low, high;
-    size_t scans;       /* how often ops->scan was called */
+    size_t scans; /* how often ops->scan was called */
 } fake_table;
 
 /** A table with these columns ("a INT, b STRUCT<x: DOUBLE>"); files are added with add_file. */

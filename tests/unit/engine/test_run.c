@@ -8,7 +8,8 @@
 
 static table_source *resolved;
 
-static silt_status resolve(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view, silt_error *err) {
+static silt_status resolve(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view,
+                           silt_error *err) {
     (void)r;
     (void)rel;
     (void)a;
@@ -47,9 +48,12 @@ static fake_table *numbers(void) {
 static void text_to_rows(void **state) {
     (void)state;
     fake_table *t = numbers();
-    assert_string_equal(rows_of(bind_text("SELECT k, sum(x), max(s) FROM t WHERE x < 20 GROUP BY k HAVING k < 2 ORDER BY k", t)), "0,10,v10\n1,12,v11");
+    assert_string_equal(rows_of(bind_text("SELECT k, sum(x), max(s) FROM t WHERE x < 20 GROUP BY k HAVING k < 2 ORDER BY k", t)),
+                        "0,10,v10\n1,12,v11");
     assert_string_equal(rows_of(bind_text("SELECT count(*) FROM t a JOIN t b ON a.x = b.x WHERE a.k = 3", t)), "10000");
-    assert_string_equal(rows_of(bind_text("WITH c AS (SELECT x FROM t WHERE x > 99997) SELECT * FROM c UNION ALL SELECT x FROM c ORDER BY 1", t)), "99998\n99998\n99999\n99999");
+    assert_string_equal(
+        rows_of(bind_text("WITH c AS (SELECT x FROM t WHERE x > 99997) SELECT * FROM c UNION ALL SELECT x FROM c ORDER BY 1", t)),
+        "99998\n99998\n99999\n99999");
 }
 
 /* ---- log answers ---- */
@@ -91,7 +95,8 @@ static void partition_filters_count_whole_files(void **state) {
     static const uint32_t columns[] = {1};
     t->base.partition_columns = columns;
     t->base.n_partition_columns = 1;
-    static const value parts[] = {{.type = &type_int, .as.i64 = 1}, {.type = &type_int, .as.i64 = 2}, {.type = &type_int, .is_null = true}};
+    static const value parts[] = {
+        {.type = &type_int, .as.i64 = 1}, {.type = &type_int, .as.i64 = 2}, {.type = &type_int, .is_null = true}};
     for (size_t i = 0; i < 3; i++) {
         scan_file *f = add_file(t, "three.parquet");
         f->partition = &parts[i];
@@ -171,6 +176,17 @@ static void errors_in_mid_stream_are_told(void **state) {
     assert_condition(try_rows(bind_text("SELECT 1 DIV (x - 90000) FROM t", t), &text, &err), &err, "DIVIDE_BY_ZERO");
 }
 
+/* A raised message quotes the user's value, which may look like a damaged file. */
+static void raised_errors_are_not_taken_for_damage(void **state) {
+    (void)state;
+    run_sql("COPY (SELECT '/tmp/Corrupt malformed.parquet' AS s) TO '{}/words.parquet'");
+    fake_table *t = make_table("s STRING");
+    add_file(t, "words.parquet");
+    const char *text;
+    silt_error err = {0};
+    assert_condition(try_rows(bind_text("SELECT CAST(s AS INT) FROM t", t), &text, &err), &err, "CAST_INVALID_INPUT");
+}
+
 static void *set_token_soon(void *ctx) {
     (void)ctx;
     usleep(100 * 1000);
@@ -199,7 +215,8 @@ static void cancelling_stops_a_long_query(void **state) {
 
 static void variants_come_as_json_text(void **state) {
     (void)state;
-    run_sql("COPY (SELECT variant_to_parquet_variant(v) AS v FROM (SELECT unnest([CAST(CAST('{\"a\":[1,null]}' AS JSON) AS VARIANT), NULL]) AS v)) TO '{}/variant.parquet'");
+    run_sql("COPY (SELECT variant_to_parquet_variant(v) AS v FROM (SELECT unnest([CAST(CAST('{\"a\":[1,null]}' AS JSON) AS "
+            "VARIANT), NULL]) AS v)) TO '{}/variant.parquet'");
     fake_table *t = make_table("v VARIANT, missing VARIANT");
     add_file(t, "variant.parquet");
     assert_string_equal(rows_of(select_all(make_relation(t))), "{\"a\":[1,null]},null\nnull,null");
@@ -253,11 +270,14 @@ static void results_are_exported_whole(void **state) {
     fake_table *t = numbers();
     silt_error err = {0};
     str path = in_folder("export.parquet");
-    assert_ok(engine_export_parquet(fix.engine, bind_text("SELECT x AS `a b`, s FROM t WHERE k = 1", t), &plain_env, path, &err), &err);
+    assert_ok(engine_export_parquet(fix.engine, bind_text("SELECT x AS `a b`, s FROM t WHERE k = 1", t), &plain_env, path, &err),
+              &err);
     assert_string_equal(duck_rows("SELECT count(*), sum(\"a b\") FROM '{}/export.parquet'"), "10000,499960000");
     silt_error failed = {0};
     str other = in_folder("failed.parquet");
-    assert_condition(engine_export_parquet(fix.engine, bind_text("SELECT 1 DIV (x - 90000) FROM t", t), &plain_env, other, &failed), &failed, "DIVIDE_BY_ZERO");
+    assert_condition(
+        engine_export_parquet(fix.engine, bind_text("SELECT 1 DIV (x - 90000) FROM t", t), &plain_env, other, &failed), &failed,
+        "DIVIDE_BY_ZERO");
     assert_int_equal(access(other.ptr, F_OK), -1);
     assert_string_equal(duck_rows("SELECT count(*) FROM glob('{}/*.tmp')"), "0");
 }
@@ -294,6 +314,7 @@ int main(void) {
         cmocka_unit_test(two_results_stream_side_by_side),
         cmocka_unit_test(a_result_may_be_left_early),
         cmocka_unit_test(errors_in_mid_stream_are_told),
+        cmocka_unit_test(raised_errors_are_not_taken_for_damage),
         cmocka_unit_test(cancelling_stops_a_long_query),
         cmocka_unit_test(variants_come_as_json_text),
         cmocka_unit_test(explain_shows_scans_and_plan),

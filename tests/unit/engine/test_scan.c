@@ -1,13 +1,16 @@
 /* The scan node: one test for each rule of docs/decisions/002-engine-rules.md whose breach gives a wrong answer without an error. */
 #include "support.h"
 
+#include "engine/scan.h"
+
 #include <unistd.h>
 
 /* ---- names ---- */
 
 static void columns_named_like_virtual_ones_are_the_users(void **state) {
     (void)state;
-    run_sql("COPY (SELECT 7::BIGINT AS file_index, 8::BIGINT AS \"filename\", 9::BIGINT AS file_row_number, 10::BIGINT AS \"FILE_INDEX_\" FROM range(3)) TO '{}/virtual.parquet'");
+    run_sql("COPY (SELECT 7::BIGINT AS file_index, 8::BIGINT AS \"filename\", 9::BIGINT AS file_row_number, 10::BIGINT AS "
+            "\"FILE_INDEX_\" FROM range(3)) TO '{}/virtual.parquet'");
     fake_table *t = make_table("file_index BIGINT, filename BIGINT, file_row_number BIGINT, FILE_INDEX_ BIGINT");
     scan_file *f = add_file(t, "virtual.parquet");
     static const int64_t gone[] = {1};
@@ -39,7 +42,8 @@ static void missing_columns_are_null_and_more_are_ignored(void **state) {
 
 static void widened_types_are_cast(void **state) {
     (void)state;
-    run_sql("COPY (SELECT 1::TINYINT AS a, 2::INTEGER AS b, 1.5::FLOAT AS c, 1.25::DECIMAL(5,2) AS d, DATE '2020-01-02' AS e, [3::SMALLINT] AS f, 7::INTEGER AS g) TO '{}/narrow.parquet'");
+    run_sql("COPY (SELECT 1::TINYINT AS a, 2::INTEGER AS b, 1.5::FLOAT AS c, 1.25::DECIMAL(5,2) AS d, DATE '2020-01-02' AS e, "
+            "[3::SMALLINT] AS f, 7::INTEGER AS g) TO '{}/narrow.parquet'");
     fake_table *t = make_table("a INT, b BIGINT, c DOUBLE, d DECIMAL(12,4), e TIMESTAMP_NTZ, f ARRAY<BIGINT>, g DOUBLE");
     add_file(t, "narrow.parquet");
     assert_string_equal(rows_of(select_all(make_relation(t))), "1,2,1.5,1.2500,2020-01-02T00:00:00,[3],7.0");
@@ -79,7 +83,8 @@ static const data_type *mapped_schema(void) {
 
 static void name_mode_reads_physical_names(void **state) {
     (void)state;
-    run_sql("COPY (SELECT 1::BIGINT AS \"col-a\", [{'col-x': 5, 'col-y': 'z'}, NULL] AS \"col-s\", 99::BIGINT AS a) TO '{}/mapped.parquet'");
+    run_sql("COPY (SELECT 1::BIGINT AS \"col-a\", [{'col-x': 5, 'col-y': 'z'}, NULL] AS \"col-s\", 99::BIGINT AS a) TO "
+            "'{}/mapped.parquet'");
     fake_table *t = make_table("a INT");
     t->base.schema = mapped_schema();
     add_file(t, "mapped.parquet");
@@ -88,8 +93,10 @@ static void name_mode_reads_physical_names(void **state) {
 
 static void id_mode_reads_each_file_by_its_ids(void **state) {
     (void)state;
-    run_sql("COPY (SELECT 1::BIGINT AS p, [{'q': 5, 'r': 'z'}] AS t) TO '{}/id1.parquet' (FIELD_IDS {p: 1, t: {__duckdb_field_id: 2, element: {q: 3, r: 4}}})");
-    run_sql("COPY (SELECT 2::BIGINT AS a, [{'q': 'w', 'r': 6}] AS t) TO '{}/id2.parquet' (FIELD_IDS {a: 1, t: {__duckdb_field_id: 2, element: {q: 4, r: 3}}})");
+    run_sql("COPY (SELECT 1::BIGINT AS p, [{'q': 5, 'r': 'z'}] AS t) TO '{}/id1.parquet' (FIELD_IDS {p: 1, t: "
+            "{__duckdb_field_id: 2, element: {q: 3, r: 4}}})");
+    run_sql("COPY (SELECT 2::BIGINT AS a, [{'q': 'w', 'r': 6}] AS t) TO '{}/id2.parquet' (FIELD_IDS {a: 1, t: "
+            "{__duckdb_field_id: 2, element: {q: 4, r: 3}}})");
     run_sql("COPY (SELECT 3::BIGINT AS \"col-a\", [{'col-x': 7, 'col-y': 'v'}] AS \"col-s\") TO '{}/id3.parquet'");
     run_sql("COPY (SELECT 4::BIGINT AS \"col-s\") TO '{}/id4.parquet' (FIELD_IDS {\"col-s\": 1})");
     fake_table *t = make_table("a INT");
@@ -152,7 +159,9 @@ static void duplicate_and_empty_files_keep_their_places(void **state) {
     static const uint32_t columns[] = {1};
     t->base.partition_columns = columns;
     t->base.n_partition_columns = 1;
-    static const value parts[] = {{.type = &type_string, .as.bytes = {"e", 1}}, {.type = &type_string, .as.bytes = {"a", 1}}, {.type = &type_string, .as.bytes = {"b", 1}}};
+    static const value parts[] = {{.type = &type_string, .as.bytes = {"e", 1}},
+                                  {.type = &type_string, .as.bytes = {"a", 1}},
+                                  {.type = &type_string, .as.bytes = {"b", 1}}};
     static const int64_t gone[] = {0, 2};
     add_file(t, "empty.parquet")->partition = &parts[0];
     add_file(t, "three.parquet")->partition = &parts[1];
@@ -167,7 +176,8 @@ static void duplicate_and_empty_files_keep_their_places(void **state) {
 static void partition_values_of_every_type(void **state) {
     (void)state;
     run_sql("COPY (SELECT i AS x FROM range(2) t(i)) TO '{}/p.parquet'");
-    fake_table *t = make_table("x BIGINT, bo BOOLEAN, by TINYINT, sh SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, dc DECIMAL(20,3), s STRING, bi BINARY, dt DATE, ts TIMESTAMP, "
+    fake_table *t = make_table("x BIGINT, bo BOOLEAN, by TINYINT, sh SMALLINT, i INT, l BIGINT, f FLOAT, d DOUBLE, dc "
+                               "DECIMAL(20,3), s STRING, bi BINARY, dt DATE, ts TIMESTAMP, "
                                "tn TIMESTAMP_NTZ");
     static const uint32_t columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
     t->base.partition_columns = columns;
@@ -192,9 +202,11 @@ static void partition_values_of_every_type(void **state) {
     set[12].as.i64 = 1;
     add_file(t, "p.parquet")->partition = set;
     add_file(t, "p.parquet")->partition = none;
-    const char *values = "true,-128,32767,-2147483648,-9223372036854775808,1.5,-0.0,-12345678901234567.890,it's \xc3\xa9,01ff,-0001-01-01,1969-12-31T23:59:59.999999Z,1970-01-01T00:00:00.000001";
+    const char *values = "true,-128,32767,-2147483648,-9223372036854775808,1.5,-0.0,-12345678901234567.890,it's "
+                         "\xc3\xa9,01ff,-0001-01-01,1969-12-31T23:59:59.999999Z,1970-01-01T00:00:00.000001";
     const char *nulls = "null,null,null,null,null,null,null,null,null,null,null,null,null";
-    assert_string_equal(rows_of(select_all(make_relation(t))), arena_printf(fix.arena, "0,%s\n1,%s\n0,%s\n1,%s", values, values, nulls, nulls).ptr);
+    assert_string_equal(rows_of(select_all(make_relation(t))),
+                        arena_printf(fix.arena, "0,%s\n1,%s\n0,%s\n1,%s", values, values, nulls, nulls).ptr);
 }
 
 static void filters_on_partition_values(void **state) {
@@ -204,12 +216,15 @@ static void filters_on_partition_values(void **state) {
     static const uint32_t columns[] = {1};
     t->base.partition_columns = columns;
     t->base.n_partition_columns = 1;
-    static const value parts[] = {{.type = &type_long, .as.i64 = 5}, {.type = &type_long, .is_null = true}, {.type = &type_long, .as.i64 = 6}};
+    static const value parts[] = {
+        {.type = &type_long, .as.i64 = 5}, {.type = &type_long, .is_null = true}, {.type = &type_long, .as.i64 = 6}};
     for (size_t i = 0; i < 3; i++) add_file(t, "p.parquet")->partition = &parts[i];
     relation *r = make_relation(t);
     expr *items[] = {column_of(r, "x"), column_of(r, "p")};
-    assert_string_equal(rows_of(make_query(r, items, 2, call_of("<>", &type_boolean, column_of(r, "p"), long_literal(5)))), "0,6\n1,6");
-    assert_string_equal(rows_of(make_query(r, items, 2, call_of("isnull", &type_boolean, column_of(r, "p"), NULL))), "0,null\n1,null");
+    assert_string_equal(rows_of(make_query(r, items, 2, call_of("<>", &type_boolean, column_of(r, "p"), long_literal(5)))),
+                        "0,6\n1,6");
+    assert_string_equal(rows_of(make_query(r, items, 2, call_of("isnull", &type_boolean, column_of(r, "p"), NULL))),
+                        "0,null\n1,null");
 }
 
 /* ---- floats ---- */
@@ -276,7 +291,8 @@ static expr *metadata_field(relation *r, const char *name) {
 
 static void row_ids_are_base_plus_position_or_the_materialised_one(void **state) {
     (void)state;
-    run_sql("COPY (SELECT i AS x, CASE WHEN i = 1 THEN 77::BIGINT END AS \"_row_id\", CASE WHEN i = 1 THEN 3::BIGINT END AS \"_rcv\" FROM range(3) t(i)) TO '{}/ids.parquet'");
+    run_sql("COPY (SELECT i AS x, CASE WHEN i = 1 THEN 77::BIGINT END AS \"_row_id\", CASE WHEN i = 1 THEN 3::BIGINT END AS "
+            "\"_rcv\" FROM range(3) t(i)) TO '{}/ids.parquet'");
     run_sql("COPY (SELECT i AS x FROM range(3) t(i)) TO '{}/noids.parquet'");
     fake_table *t = make_table("x BIGINT");
     t->base.has_row_ids = true;
@@ -292,9 +308,45 @@ static void row_ids_are_base_plus_position_or_the_materialised_one(void **state)
     f->default_row_commit_version = 8;
     f->deleted = deleted_rows(gone, 1);
     relation *r = make_relation(t);
-    expr *items[] = {column_of(r, "x"), metadata_field(r, "row_id"), metadata_field(r, "row_commit_version"), metadata_field(r, "row_index"), metadata_field(r, "file_name")};
-    assert_string_equal(rows_of(make_query(r, items, 5, NULL)),
-                        "0,100,9,0,ids.parquet\n1,77,3,1,ids.parquet\n2,102,9,2,ids.parquet\n1,201,8,1,noids.parquet\n2,202,8,2,noids.parquet");
+    expr *items[] = {column_of(r, "x"), metadata_field(r, "row_id"), metadata_field(r, "row_commit_version"),
+                     metadata_field(r, "row_index"), metadata_field(r, "file_name")};
+    assert_string_equal(
+        rows_of(make_query(r, items, 5, NULL)),
+        "0,100,9,0,ids.parquet\n1,77,3,1,ids.parquet\n2,102,9,2,ids.parquet\n1,201,8,1,noids.parquet\n2,202,8,2,noids.parquet");
+}
+
+/* Row-level operations ask for the file's number in the format's own counting and the row's place in the file. */
+static void row_places_are_given_on_request(void **state) {
+    (void)state;
+    run_sql("COPY (SELECT i AS x FROM range(4) t(i)) TO '{}/places.parquet'");
+    fake_table *t = make_table("x BIGINT");
+    static const int64_t gone[] = {0, 2};
+    add_file(t, "places.parquet")->index = 70;
+    scan_file *f = add_file(t, "places.parquet");
+    f->index = 71;
+    f->deleted = deleted_rows(gone, 2);
+    relation *r = make_relation(t);
+    r->column_used[0] = true;
+    r->needs_row_id = true;
+    scan_plan plan;
+    buf sql;
+    engine_connection *c;
+    duckdb_result result;
+    silt_error err = {0};
+    buf_init(&sql, BUF_MAX_DEFAULT);
+    scan_plan_init(&plan, fix.engine, fix.arena);
+    buf_append_z(&sql, "SELECT string_agg(file_index || ':' || file_row_number || '=' || c0, ' ') FROM ");
+    assert_ok(plan.printer.print(&plan.printer, r, &sql, &err), &err);
+    assert_ok(engine_connect(fix.engine, &c, &err), &err);
+    assert_ok(scan_plan_apply(&plan, c, &err), &err);
+    assert_ok(engine_query(c, buf_cstr(&sql), &result, &err), &err);
+    char *text = duckdb_value_varchar(&result, 0, 0);
+    assert_string_equal(text, "70:0=0 70:1=1 70:2=2 70:3=3 71:1=1 71:3=3");
+    duckdb_free(text);
+    duckdb_destroy_result(&result);
+    engine_disconnect(c);
+    scan_plan_dispose(&plan);
+    buf_dispose(&sql);
 }
 
 /* ---- nothing to read, and failures ---- */
@@ -363,6 +415,7 @@ int main(void) {
         cmocka_unit_test(int96_is_utc_in_any_zone),
         cmocka_unit_test(unmarked_binary_is_text),
         cmocka_unit_test(row_ids_are_base_plus_position_or_the_materialised_one),
+        cmocka_unit_test(row_places_are_given_on_request),
         cmocka_unit_test(a_table_without_files_has_no_rows),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(a_damaged_file_is_named),

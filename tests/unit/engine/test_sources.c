@@ -13,7 +13,8 @@ static void write_text(const char *name, const char *text) {
 
 static void make_folder(const char *name) { assert_int_equal(mkdir(in_folder(name).ptr, 0777), 0); }
 
-static silt_status try_open(const char *format, const char *name, const char *options, const char *ddl, table_source **out, silt_error *err) {
+static silt_status try_open(const char *format, const char *name, const char *options, const char *ddl, table_source **out,
+                            silt_error *err) {
     str paths[1] = {in_folder(name)}, keys[8], values[8], rest = str_of(options), piece;
     size_t n = 0;
     while (rest.len && str_next(&rest, '&', &piece)) {
@@ -51,10 +52,13 @@ static void csv_is_text_without_header_by_default(void **state) {
 
 static void csv_infers_types_in_sparks_order(void **state) {
     (void)state;
-    write_text("typed.csv", "i,l,d,dt,ts,b,s,mixed,none\n1,3000000000,1.5,2024-01-31,2024-01-31 10:00:00,true,x,1,\n-2,4,1e3,2023-12-01,2024-01-31T10:00:00.25Z,FALSE,,y,\n");
+    write_text("typed.csv", "i,l,d,dt,ts,b,s,mixed,none\n1,3000000000,1.5,2024-01-31,2024-01-31 "
+                            "10:00:00,true,x,1,\n-2,4,1e3,2023-12-01,2024-01-31T10:00:00.25Z,FALSE,,y,\n");
     table_source *t = open_source("csv", "typed.csv", "header=true&inferSchema=true", NULL);
-    assert_string_equal(schema_of(t), "struct<i:int,l:bigint,d:double,dt:date,ts:timestamp,b:boolean,s:string,mixed:string,none:string>");
-    assert_string_equal(content_of(t), "1,3000000000,1.5,2024-01-31,2024-01-31T10:00:00Z,true,x,1,null\n-2,4,1000.0,2023-12-01,2024-01-31T10:00:00.25Z,false,null,y,null");
+    assert_string_equal(schema_of(t),
+                        "struct<i:int,l:bigint,d:double,dt:date,ts:timestamp,b:boolean,s:string,mixed:string,none:string>");
+    assert_string_equal(content_of(t), "1,3000000000,1.5,2024-01-31,2024-01-31T10:00:00Z,true,x,1,null\n-2,4,1000.0,2023-12-01,"
+                                       "2024-01-31T10:00:00.25Z,false,null,y,null");
 }
 
 static void csv_timestamps_without_a_zone_are_the_sessions(void **state) {
@@ -62,16 +66,19 @@ static void csv_timestamps_without_a_zone_are_the_sessions(void **state) {
     write_text("zone.csv", "2024-01-31 10:00:00\n2024-01-31 10:00:00Z\n");
     silt_error err = {0};
     assert_ok(engine_set_time_zone(fix.engine, STR("America/New_York"), &err), &err);
-    assert_string_equal(content_of(open_source("csv", "zone.csv", "", "t TIMESTAMP")), "2024-01-31T15:00:00Z\n2024-01-31T10:00:00Z");
+    assert_string_equal(content_of(open_source("csv", "zone.csv", "", "t TIMESTAMP")),
+                        "2024-01-31T15:00:00Z\n2024-01-31T10:00:00Z");
     assert_ok(engine_set_time_zone(fix.engine, STR("+05:30"), &err), &err);
-    assert_string_equal(content_of(open_source("csv", "zone.csv", "", "t TIMESTAMP")), "2024-01-31T04:30:00Z\n2024-01-31T10:00:00Z");
+    assert_string_equal(content_of(open_source("csv", "zone.csv", "", "t TIMESTAMP")),
+                        "2024-01-31T04:30:00Z\n2024-01-31T10:00:00Z");
     assert_ok(engine_set_time_zone(fix.engine, STR("UTC"), &err), &err);
 }
 
 static void csv_options(void **state) {
     (void)state;
     write_text("options.csv", "# a comment\na;b\n'x;y';NA\n'it\\'s';31/01/2024\n");
-    table_source *t = open_source("csv", "options.csv", "sep=;&quote='&nullValue=NA&comment=#&HEADER=true&dateFormat=dd/MM/yyyy", "a STRING, b DATE");
+    table_source *t = open_source("csv", "options.csv", "sep=;&quote='&nullValue=NA&comment=#&HEADER=true&dateFormat=dd/MM/yyyy",
+                                  "a STRING, b DATE");
     assert_string_equal(content_of(t), "x;y,null\nit's,2024-01-31");
 }
 
@@ -84,20 +91,23 @@ static void csv_malformed_fields_by_mode(void **state) {
     const char *text;
     silt_error err = {0};
     table_source *strict = open_source("csv", "bad.csv", "mode=FAILFAST", "i INT, j DOUBLE");
-    assert_condition(try_rows(select_all(relation_over(strict)), &text, &err), &err, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION");
+    assert_condition(try_rows(select_all(relation_over(strict)), &text, &err), &err,
+                     "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION");
 }
 
 static void csv_header_names(void **state) {
     (void)state;
     write_text("names.csv", "a,,A,\"b \"\"c\"\"\"\n1,2,3,4\n");
-    assert_string_equal(schema_of(open_source("csv", "names.csv", "header=true&escape=\"", NULL)), "struct<a0:string,_c1:string,A2:string,b \"c\":string>");
+    assert_string_equal(schema_of(open_source("csv", "names.csv", "header=true&escape=\"", NULL)),
+                        "struct<a0:string,_c1:string,A2:string,b \"c\":string>");
 }
 
 /* ---- json ---- */
 
 static void json_infers_sorted_fields(void **state) {
     (void)state;
-    write_text("lines.json", "{\"z\": 1, \"b\": {\"y\": true, \"x\": [1, 2.5]}, \"d\": \"2024-01-31\"}\n{\"a\": \"t\", \"z\": 9007199254740993}\n{\"z\": null}\n");
+    write_text("lines.json", "{\"z\": 1, \"b\": {\"y\": true, \"x\": [1, 2.5]}, \"d\": \"2024-01-31\"}\n{\"a\": \"t\", \"z\": "
+                             "9007199254740993}\n{\"z\": null}\n");
     table_source *t = open_source("json", "lines.json", "", NULL);
     assert_string_equal(schema_of(t), "struct<a:string,b:struct<x:array<double>,y:boolean>,d:string,z:bigint>");
     assert_string_equal(content_of(t), "null,([1.0 2.5] true),2024-01-31,1\nt,null,null,9007199254740993\nnull,null,null,null");
@@ -105,7 +115,8 @@ static void json_infers_sorted_fields(void **state) {
 
 static void json_with_a_given_schema(void **state) {
     (void)state;
-    write_text("given.json", "{\"d\": \"2024-01-31\", \"t\": \"2024-01-31T10:00:00.5+02:00\", \"s\": {\"k\": 1}, \"n\": \"12\"}\nbroken\n");
+    write_text("given.json",
+               "{\"d\": \"2024-01-31\", \"t\": \"2024-01-31T10:00:00.5+02:00\", \"s\": {\"k\": 1}, \"n\": \"12\"}\nbroken\n");
     table_source *t = open_source("json", "given.json", "", "d DATE, t TIMESTAMP, s STRING, missing INT");
     assert_string_equal(content_of(t), "2024-01-31,2024-01-31T08:00:00.5Z,{\"k\":1},null\nnull,null,null,null");
 }
@@ -134,7 +145,8 @@ static void folders_give_partition_columns(void **state) {
     table_source *t = open_source("parquet", "events", "", NULL);
     assert_string_equal(schema_of(t), "struct<x:int,d:date,k:int>");
     assert_string_equal(content_of(t), "1,2024-01-31,1\n2,2024-01-31,null\n3,2024-02-01,22");
-    assert_string_equal(content_of(open_source("parquet", "events", "", "k STRING, x BIGINT")), "1,1,2024-01-31\nnull,2,2024-01-31\n22,3,2024-02-01");
+    assert_string_equal(content_of(open_source("parquet", "events", "", "k STRING, x BIGINT")),
+                        "1,1,2024-01-31\nnull,2,2024-01-31\n22,3,2024-02-01");
     assert_string_equal(content_of(open_source("parquet", "events/d=2024-*/k=*", "", NULL)), "1\n2\n3");
 }
 
@@ -215,10 +227,14 @@ static table_source *arrow_table(one_batch *b, int64_t rows) {
     arrow_builder *builder = arrow_builder_new(b->type);
     for (int64_t i = 0; i < rows; i++) {
         arrow_append_i64(arrow_child(builder, 0), i);
-        if (i % 2) arrow_append_null(arrow_child(builder, 1));
-        else arrow_append_str(arrow_child(builder, 1), STR("a string longer than twelve bytes"));
-        if (i % 3 == 1) arrow_append_null(arrow_child(builder, 2));
-        else arrow_append_str(arrow_child(builder, 2), STR("{\"a\":[1,\"x\",null]}"));
+        if (i % 2)
+            arrow_append_null(arrow_child(builder, 1));
+        else
+            arrow_append_str(arrow_child(builder, 1), STR("a string longer than twelve bytes"));
+        if (i % 3 == 1)
+            arrow_append_null(arrow_child(builder, 2));
+        else
+            arrow_append_str(arrow_child(builder, 2), STR("{\"a\":[1,\"x\",null]}"));
         arrow_finish_row(builder);
     }
     assert_int_equal(arrow_builder_finish(builder, &b->array, NULL), SILT_OK);
@@ -236,7 +252,11 @@ static void arrow_streams_are_tables(void **state) {
     one_batch b = {0};
     table_source *t = arrow_table(&b, 3);
     const char *variant = "{\"a\":[1,\"x\",null]}";
-    assert_string_equal(content_of(t), arena_printf(fix.arena, "0,a string longer than twelve bytes,%s\n1,null,null\n2,a string longer than twelve bytes,%s", variant, variant).ptr);
+    assert_string_equal(
+        content_of(t),
+        arena_printf(fix.arena, "0,a string longer than twelve bytes,%s\n1,null,null\n2,a string longer than twelve bytes,%s",
+                     variant, variant)
+            .ptr);
     const char *text;
     silt_error err = {0};
     assert_condition(try_rows(select_all(relation_over(t)), &text, &err), &err, "UNSUPPORTED_FEATURE"); /* read once */

@@ -8,8 +8,13 @@
 static int written; /* a folder of its own for each write */
 
 static write_spec spec_of(const data_type *schema) {
-    return (write_spec){.store = fix.store, .root = arena_printf(fix.arena, "%s/t%d", fix.folder, ++written), .schema = schema, .collect_stats = true, .num_indexed_columns = 32,
-                        .string_prefix_length = 32, .time_zone = STR("UTC")};
+    return (write_spec){.store = fix.store,
+                        .root = arena_printf(fix.arena, "%s/t%d", fix.folder, ++written),
+                        .schema = schema,
+                        .collect_stats = true,
+                        .num_indexed_columns = 32,
+                        .string_prefix_length = 32,
+                        .time_zone = STR("UTC")};
 }
 
 static fake_table *table_of(const char *ddl, const char *select) {
@@ -44,41 +49,58 @@ static void assert_stats(const char *type, const char *values, const char *expec
 static void timestamps_are_floored_to_milliseconds(void **state) {
     (void)state;
     assert_stats("TIMESTAMP", "TIMESTAMPTZ '1969-12-31 23:59:59.123456+00'",
-                 "{\"numRecords\":1,\"minValues\":{\"c\":\"1969-12-31T23:59:59.123Z\"},\"maxValues\":{\"c\":\"1969-12-31T23:59:59.123Z\"},\"nullCount\":{\"c\":0}}");
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"1969-12-31T23:59:59.123Z\"},\"maxValues\":{\"c\":\"1969-12-31T23:59:"
+                 "59.123Z\"},\"nullCount\":{\"c\":0}}");
     assert_stats("TIMESTAMP", "make_timestamptz(-302450400000000 + 1)",
-                 "{\"numRecords\":1,\"minValues\":{\"c\":\"1960-06-01T10:00:00.000Z\"},\"maxValues\":{\"c\":\"1960-06-01T10:00:00.000Z\"},\"nullCount\":{\"c\":0}}");
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"1960-06-01T10:00:00.000Z\"},\"maxValues\":{\"c\":\"1960-06-01T10:00:"
+                 "00.000Z\"},\"nullCount\":{\"c\":0}}");
     assert_stats("TIMESTAMP", "make_timestamptz(-62135596799999999), make_timestamptz(253402300799999999)",
-                 "{\"numRecords\":2,\"minValues\":{\"c\":\"0001-01-01T00:00:00.000Z\"},\"maxValues\":{\"c\":\"9999-12-31T23:59:59.999Z\"},\"nullCount\":{\"c\":0}}");
+                 "{\"numRecords\":2,\"minValues\":{\"c\":\"0001-01-01T00:00:00.000Z\"},\"maxValues\":{\"c\":\"9999-12-31T23:59:"
+                 "59.999Z\"},\"nullCount\":{\"c\":0}}");
     assert_stats("TIMESTAMP_NTZ", "TIMESTAMP '1969-12-31 23:59:59.123456'",
-                 "{\"numRecords\":1,\"minValues\":{\"c\":\"1969-12-31T23:59:59.123\"},\"maxValues\":{\"c\":\"1969-12-31T23:59:59.123\"},\"nullCount\":{\"c\":0}}");
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"1969-12-31T23:59:59.123\"},\"maxValues\":{\"c\":\"1969-12-31T23:59:59."
+                 "123\"},\"nullCount\":{\"c\":0}}");
 }
 
 static void dates_of_any_year(void **state) {
     (void)state;
     assert_stats("DATE", "DATE '1970-01-01' + (-735525), DATE '1970-01-01' + 3789391",
-                 "{\"numRecords\":2,\"minValues\":{\"c\":\"-0044-03-15\"},\"maxValues\":{\"c\":\"+12345-01-01\"},\"nullCount\":{\"c\":0}}");
+                 "{\"numRecords\":2,\"minValues\":{\"c\":\"-0044-03-15\"},\"maxValues\":{\"c\":\"+12345-01-01\"},\"nullCount\":{"
+                 "\"c\":0}}");
 }
 
 static void floats_have_nan_last_and_keep_signed_zeros(void **state) {
     (void)state;
-    assert_stats("DOUBLE", "'nan'::DOUBLE, 1.5::DOUBLE", "{\"numRecords\":2,\"minValues\":{\"c\":1.5},\"maxValues\":{\"c\":\"NaN\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("FLOAT", "'nan'::FLOAT", "{\"numRecords\":1,\"minValues\":{\"c\":\"NaN\"},\"maxValues\":{\"c\":\"NaN\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("DOUBLE", "'inf'::DOUBLE, '-inf'::DOUBLE", "{\"numRecords\":2,\"minValues\":{\"c\":\"-Infinity\"},\"maxValues\":{\"c\":\"Infinity\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("DOUBLE", "'-0'::DOUBLE, 0::DOUBLE", "{\"numRecords\":2,\"minValues\":{\"c\":-0.0},\"maxValues\":{\"c\":-0.0},\"nullCount\":{\"c\":0}}");
-    assert_stats("DOUBLE", "'4.9E-324'::DOUBLE, '1.7976931348623157E308'::DOUBLE",
-                 "{\"numRecords\":2,\"minValues\":{\"c\":4.9E-324},\"maxValues\":{\"c\":1.7976931348623157E308},\"nullCount\":{\"c\":0}}");
-    assert_stats("FLOAT", "0.1::FLOAT, 16777216::FLOAT", "{\"numRecords\":2,\"minValues\":{\"c\":0.1},\"maxValues\":{\"c\":1.6777216E7},\"nullCount\":{\"c\":0}}");
-    assert_stats("DOUBLE", "100::DOUBLE, 1e7::DOUBLE, 1e-5::DOUBLE", "{\"numRecords\":3,\"minValues\":{\"c\":1.0E-5},\"maxValues\":{\"c\":1.0E7},\"nullCount\":{\"c\":0}}");
+    assert_stats("DOUBLE", "'nan'::DOUBLE, 1.5::DOUBLE",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":1.5},\"maxValues\":{\"c\":\"NaN\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("FLOAT", "'nan'::FLOAT",
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"NaN\"},\"maxValues\":{\"c\":\"NaN\"},\"nullCount\":{\"c\":0}}");
+    assert_stats(
+        "DOUBLE", "'inf'::DOUBLE, '-inf'::DOUBLE",
+        "{\"numRecords\":2,\"minValues\":{\"c\":\"-Infinity\"},\"maxValues\":{\"c\":\"Infinity\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("DOUBLE", "'-0'::DOUBLE, 0::DOUBLE",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":-0.0},\"maxValues\":{\"c\":-0.0},\"nullCount\":{\"c\":0}}");
+    assert_stats(
+        "DOUBLE", "'4.9E-324'::DOUBLE, '1.7976931348623157E308'::DOUBLE",
+        "{\"numRecords\":2,\"minValues\":{\"c\":4.9E-324},\"maxValues\":{\"c\":1.7976931348623157E308},\"nullCount\":{\"c\":0}}");
+    assert_stats("FLOAT", "0.1::FLOAT, 16777216::FLOAT",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":0.1},\"maxValues\":{\"c\":1.6777216E7},\"nullCount\":{\"c\":0}}");
+    assert_stats("DOUBLE", "100::DOUBLE, 1e7::DOUBLE, 1e-5::DOUBLE",
+                 "{\"numRecords\":3,\"minValues\":{\"c\":1.0E-5},\"maxValues\":{\"c\":1.0E7},\"nullCount\":{\"c\":0}}");
 }
 
 static void decimals_have_every_digit(void **state) {
     (void)state;
     assert_stats("DECIMAL(38,0)", "'-99999999999999999999999999999999999999'::DECIMAL(38,0), 1::DECIMAL(38,0)",
-                 "{\"numRecords\":2,\"minValues\":{\"c\":-99999999999999999999999999999999999999},\"maxValues\":{\"c\":1},\"nullCount\":{\"c\":0}}");
+                 "{\"numRecords\":2,\"minValues\":{\"c\":-99999999999999999999999999999999999999},\"maxValues\":{\"c\":1},"
+                 "\"nullCount\":{\"c\":0}}");
     assert_stats("DECIMAL(38,38)", "'0.00000000000000000000000000000000000001'::DECIMAL(38,38), '0.1'::DECIMAL(38,38)",
-                 "{\"numRecords\":2,\"minValues\":{\"c\":1E-38},\"maxValues\":{\"c\":0.10000000000000000000000000000000000000},\"nullCount\":{\"c\":0}}");
-    assert_stats("DECIMAL(10,2)", "1::DECIMAL(10,2), 100.50::DECIMAL(10,2)", "{\"numRecords\":2,\"minValues\":{\"c\":1.00},\"maxValues\":{\"c\":100.50},\"nullCount\":{\"c\":0}}");
-    assert_stats("DECIMAL(4,1)", "-1.5::DECIMAL(4,1), NULL", "{\"numRecords\":2,\"minValues\":{\"c\":-1.5},\"maxValues\":{\"c\":-1.5},\"nullCount\":{\"c\":1}}");
+                 "{\"numRecords\":2,\"minValues\":{\"c\":1E-38},\"maxValues\":{\"c\":0.10000000000000000000000000000000000000},"
+                 "\"nullCount\":{\"c\":0}}");
+    assert_stats("DECIMAL(10,2)", "1::DECIMAL(10,2), 100.50::DECIMAL(10,2)",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":1.00},\"maxValues\":{\"c\":100.50},\"nullCount\":{\"c\":0}}");
+    assert_stats("DECIMAL(4,1)", "-1.5::DECIMAL(4,1), NULL",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":-1.5},\"maxValues\":{\"c\":-1.5},\"nullCount\":{\"c\":1}}");
 }
 
 static void types_without_bounds_have_null_counts(void **state) {
@@ -93,27 +115,44 @@ static void types_without_bounds_have_null_counts(void **state) {
 static void null_structs_count_for_each_leaf(void **state) {
     (void)state;
     assert_stats("STRUCT<a: INT, b: STRUCT<c: INT>>", "NULL::STRUCT(a INT, b STRUCT(c INT))",
-                 "{\"numRecords\":1,\"minValues\":{\"c\":{\"b\":{}}},\"maxValues\":{\"c\":{\"b\":{}}},\"nullCount\":{\"c\":{\"a\":1,\"b\":{\"c\":1}}}}");
+                 "{\"numRecords\":1,\"minValues\":{\"c\":{\"b\":{}}},\"maxValues\":{\"c\":{\"b\":{}}},\"nullCount\":{\"c\":{"
+                 "\"a\":1,\"b\":{\"c\":1}}}}");
     assert_stats("STRUCT<a: INT, b: STRUCT<c: INT>>", "NULL::STRUCT(a INT, b STRUCT(c INT)), {'a': 1, 'b': NULL}",
-                 "{\"numRecords\":2,\"minValues\":{\"c\":{\"a\":1,\"b\":{}}},\"maxValues\":{\"c\":{\"a\":1,\"b\":{}}},\"nullCount\":{\"c\":{\"a\":1,\"b\":{\"c\":2}}}}");
+                 "{\"numRecords\":2,\"minValues\":{\"c\":{\"a\":1,\"b\":{}}},\"maxValues\":{\"c\":{\"a\":1,\"b\":{}}},"
+                 "\"nullCount\":{\"c\":{\"a\":1,\"b\":{\"c\":2}}}}");
 }
 
-#define A31 "repeat('a', 31)"
-#define A32 "repeat('a', 32)"
-#define T32 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-#define LAST "\xf4\x8f\xbf\xbf"
+#define A31   "repeat('a', 31)"
+#define A32   "repeat('a', 32)"
+#define T32   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LAST  "\xf4\x8f\xbf\xbf"
 #define SMILE "\xf0\x9f\x98\x80"
 
 static void strings_are_cut_with_a_tie_breaker(void **state) {
     (void)state;
-    assert_stats("STRING", A32, "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 "\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", "repeat('a', 33)", "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 "\x7f\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", "'', 'b'", "{\"numRecords\":2,\"minValues\":{\"c\":\"\"},\"maxValues\":{\"c\":\"b\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", A32 " || chr(233)", "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 LAST "\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", A32 " || chr(128512)", "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 LAST "\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", A32 " || chr(0), " A32 " || 'zz'", "{\"numRecords\":2,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 "\x7f\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", "chr(65535), chr(128512)", "{\"numRecords\":2,\"minValues\":{\"c\":\"\xef\xbf\xbf\"},\"maxValues\":{\"c\":\"" SMILE "\"},\"nullCount\":{\"c\":0}}");
-    assert_stats("STRING", "'a' || chr(10) || '\"' || chr(1)", "{\"numRecords\":1,\"minValues\":{\"c\":\"a\\n\\\"\\u0001\"},\"maxValues\":{\"c\":\"a\\n\\\"\\u0001\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", A32,
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32
+                 "\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", "repeat('a', 33)",
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32
+                 "\x7f\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", "'', 'b'",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":\"\"},\"maxValues\":{\"c\":\"b\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", A32 " || chr(233)",
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 LAST
+                 "\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", A32 " || chr(128512)",
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32 LAST
+                 "\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", A32 " || chr(0), " A32 " || 'zz'",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":\"" T32 "\"},\"maxValues\":{\"c\":\"" T32
+                 "\x7f\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", "chr(65535), chr(128512)",
+                 "{\"numRecords\":2,\"minValues\":{\"c\":\"\xef\xbf\xbf\"},\"maxValues\":{\"c\":\"" SMILE
+                 "\"},\"nullCount\":{\"c\":0}}");
+    assert_stats("STRING", "'a' || chr(10) || '\"' || chr(1)",
+                 "{\"numRecords\":1,\"minValues\":{\"c\":\"a\\n\\\"\\u0001\"},\"maxValues\":{\"c\":\"a\\n\\\"\\u0001\"},"
+                 "\"nullCount\":{\"c\":0}}");
     const char *none = stats_of("STRING", "SELECT repeat(chr(1114111), 40) AS c");
     assert_non_null(strstr(none, "\"maxValues\":{},\"nullCount\":{\"c\":0}"));
 }
@@ -121,35 +160,41 @@ static void strings_are_cut_with_a_tie_breaker(void **state) {
 /* Bounds do not depend on how rows meet threads and chunks: 300,000 rows, the extremes in the middle, long common prefixes. */
 static void bounds_over_many_chunks(void **state) {
     (void)state;
-    fake_table *t = table_of("i BIGINT, s STRING, d DOUBLE, n STRING",
-                             "SELECT i, CASE WHEN i = 150000 THEN 'zzz' WHEN i = 150001 THEN 'AAA' ELSE 'common prefix ' || i END AS s, "
-                             "CASE WHEN i = 70000 THEN 'nan'::DOUBLE ELSE i / 7 END AS d, CASE WHEN i % 3 = 0 THEN NULL ELSE 'x' END AS n FROM range(300000) t(i)");
+    fake_table *t =
+        table_of("i BIGINT, s STRING, d DOUBLE, n STRING",
+                 "SELECT i, CASE WHEN i = 150000 THEN 'zzz' WHEN i = 150001 THEN 'AAA' ELSE 'common prefix ' || i END AS s, "
+                 "CASE WHEN i = 70000 THEN 'nan'::DOUBLE ELSE i / 7 END AS d, CASE WHEN i % 3 = 0 THEN NULL ELSE 'x' END AS n "
+                 "FROM range(300000) t(i)");
     write_spec spec = spec_of(t->base.schema);
     write_result r = write_table(t, &spec);
     assert_int_equal(r.n_files, 1);
     assert_int_equal(r.rows, 300000);
     assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
-                        "{\"numRecords\":300000,\"minValues\":{\"i\":0,\"s\":\"AAA\",\"d\":0.0,\"n\":\"x\"},\"maxValues\":{\"i\":299999,\"s\":\"zzz\",\"d\":\"NaN\",\"n\":\"x\"},"
+                        "{\"numRecords\":300000,\"minValues\":{\"i\":0,\"s\":\"AAA\",\"d\":0.0,\"n\":\"x\"},\"maxValues\":{\"i\":"
+                        "299999,\"s\":\"zzz\",\"d\":\"NaN\",\"n\":\"x\"},"
                         "\"nullCount\":{\"i\":0,\"s\":0,\"d\":0,\"n\":100000}}");
 }
 
 static void the_first_leaves_are_counted(void **state) {
     (void)state;
-    fake_table *t = table_of("p INT, s STRUCT<a: INT, b: ARRAY<INT>, c: INT>, x INT", "SELECT 1 AS p, {'a': 1, 'b': [2], 'c': 3} AS s, 4 AS x");
+    fake_table *t = table_of("p INT, s STRUCT<a: INT, b: ARRAY<INT>, c: INT>, x INT",
+                             "SELECT 1 AS p, {'a': 1, 'b': [2], 'c': 3} AS s, 4 AS x");
     write_spec spec = spec_of(t->base.schema);
     static const uint32_t partition[] = {0};
     spec.partition_columns = partition;
     spec.n_partition_columns = 1;
     spec.num_indexed_columns = 2;
     assert_string_equal(arena_cstr(fix.arena, write_table(t, &spec).files[0].stats),
-                        "{\"numRecords\":1,\"minValues\":{\"s\":{\"a\":1}},\"maxValues\":{\"s\":{\"a\":1}},\"nullCount\":{\"s\":{\"a\":0,\"b\":0}}}");
+                        "{\"numRecords\":1,\"minValues\":{\"s\":{\"a\":1}},\"maxValues\":{\"s\":{\"a\":1}},\"nullCount\":{\"s\":{"
+                        "\"a\":0,\"b\":0}}}");
     spec.num_indexed_columns = 0;
     assert_string_equal(arena_cstr(fix.arena, write_table(t, &spec).files[0].stats), "{\"numRecords\":1}");
     spec.num_indexed_columns = -1;
     spec.write_tight_bounds = true;
-    assert_string_equal(arena_cstr(fix.arena, write_table(t, &spec).files[0].stats),
-                        "{\"numRecords\":1,\"minValues\":{\"s\":{\"a\":1,\"c\":3},\"x\":4},\"maxValues\":{\"s\":{\"a\":1,\"c\":3},\"x\":4},"
-                        "\"nullCount\":{\"s\":{\"a\":0,\"b\":0,\"c\":0},\"x\":0},\"tightBounds\":true}");
+    assert_string_equal(
+        arena_cstr(fix.arena, write_table(t, &spec).files[0].stats),
+        "{\"numRecords\":1,\"minValues\":{\"s\":{\"a\":1,\"c\":3},\"x\":4},\"maxValues\":{\"s\":{\"a\":1,\"c\":3},\"x\":4},"
+        "\"nullCount\":{\"s\":{\"a\":0,\"b\":0,\"c\":0},\"x\":0},\"tightBounds\":true}");
     static const uint32_t path_x[] = {2}, path_c[] = {1, 2};
     static const column_path named[] = {{path_x, 1}, {path_c, 2}};
     spec.stats_columns = named;
@@ -157,7 +202,8 @@ static void the_first_leaves_are_counted(void **state) {
     spec.has_stats_columns = true;
     spec.write_tight_bounds = false;
     assert_string_equal(arena_cstr(fix.arena, write_table(t, &spec).files[0].stats),
-                        "{\"numRecords\":1,\"minValues\":{\"s\":{\"c\":3},\"x\":4},\"maxValues\":{\"s\":{\"c\":3},\"x\":4},\"nullCount\":{\"s\":{\"c\":0},\"x\":0}}");
+                        "{\"numRecords\":1,\"minValues\":{\"s\":{\"c\":3},\"x\":4},\"maxValues\":{\"s\":{\"c\":3},\"x\":4},"
+                        "\"nullCount\":{\"s\":{\"c\":0},\"x\":0}}");
 }
 
 static void no_statistics_when_not_asked(void **state) {
@@ -184,9 +230,12 @@ static void names_sizes_and_content(void **state) {
     assert_int_equal(stat(arena_printf(fix.arena, "%.*s/%.*s", STR_ARG(spec.root), STR_ARG(name)).ptr, &sb), 0);
     assert_int_equal(sb.st_size, r.files[0].size_bytes);
     assert_true(r.files[0].modified_ms > 0);
-    const char *content = arena_printf(fix.arena, "SELECT count(*), sum(i), count(DISTINCT s) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr;
+    const char *content =
+        arena_printf(fix.arena, "SELECT count(*), sum(i), count(DISTINCT s) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr;
     assert_string_equal(duck_rows(content), "5000,12497500,5000");
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT list(i) = list(i ORDER BY i) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr), "true");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena, "SELECT list(i) = list(i ORDER BY i) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr),
+        "true");
 }
 
 static void no_rows_no_files(void **state) {
@@ -214,17 +263,30 @@ static void files_end_at_the_target_size(void **state) {
         next += r.files[i].num_records;
     }
     assert_int_equal(rows, 600000);
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(*), sum(i) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr), "600000,179999700000");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena, "SELECT count(*), sum(i) FROM '%.*s/*.parquet'", STR_ARG(spec.root)).ptr),
+        "600000,179999700000");
 }
 
 static void variants_are_written_unshredded(void **state) {
     (void)state;
-    fake_table *t = table_of("v VARIANT", "SELECT variant_to_parquet_variant(v) AS v FROM (SELECT unnest([CAST(CAST('{\"a\":1}' AS JSON) AS VARIANT), NULL]) AS v)");
+    fake_table *t = table_of("v VARIANT", "SELECT variant_to_parquet_variant(v) AS v FROM (SELECT unnest([CAST(CAST('{\"a\":1}' "
+                                          "AS JSON) AS VARIANT), NULL]) AS v)");
     write_spec spec = spec_of(t->base.schema);
     write_result r = write_table(t, &spec);
-    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats), "{\"numRecords\":2,\"minValues\":{},\"maxValues\":{},\"nullCount\":{\"v\":1}}");
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT name FROM parquet_schema('%.*s/*.parquet') WHERE type = 'BYTE_ARRAY' ORDER BY 1", STR_ARG(spec.root)).ptr), "metadata\nvalue");
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT CAST(CAST(v AS JSON) AS VARCHAR) FROM '%.*s/*.parquet' WHERE v IS NOT NULL", STR_ARG(spec.root)).ptr), "{\"a\":1}");
+    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
+                        "{\"numRecords\":2,\"minValues\":{},\"maxValues\":{},\"nullCount\":{\"v\":1}}");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "SELECT name FROM parquet_schema('%.*s/*.parquet') WHERE type = 'BYTE_ARRAY' ORDER BY 1",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "metadata\nvalue");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena, "SELECT CAST(CAST(v AS JSON) AS VARCHAR) FROM '%.*s/*.parquet' WHERE v IS NOT NULL",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "{\"a\":1}");
 }
 
 static void void_columns_are_not_written(void **state) {
@@ -236,8 +298,13 @@ static void void_columns_are_not_written(void **state) {
     t->base.schema = type_struct(fix.arena, fields, 2);
     write_spec spec = spec_of(t->base.schema);
     write_result r = write_table(t, &spec);
-    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats), "{\"numRecords\":1,\"minValues\":{\"x\":1},\"maxValues\":{\"x\":1},\"nullCount\":{\"x\":0,\"n\":1}}");
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT name FROM parquet_schema('%.*s/*.parquet') WHERE num_children IS NULL", STR_ARG(spec.root)).ptr), "x");
+    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
+                        "{\"numRecords\":1,\"minValues\":{\"x\":1},\"maxValues\":{\"x\":1},\"nullCount\":{\"x\":0,\"n\":1}}");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena, "SELECT name FROM parquet_schema('%.*s/*.parquet') WHERE num_children IS NULL",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "x");
 }
 
 static void records_per_file_are_limited(void **state) {
@@ -258,7 +325,8 @@ static void records_per_file_are_limited(void **state) {
     assert_int_equal(r.n_files, 4);
     assert_int_equal(r.rows, 8000);
     assert_non_null(strstr(arena_cstr(fix.arena, r.files[0].path), ".c000.snappy.parquet"));
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(DISTINCT i) FROM '%.*s/*/*.parquet'", STR_ARG(spec.root)).ptr), "8000");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena, "SELECT count(DISTINCT i) FROM '%.*s/*/*.parquet'", STR_ARG(spec.root)).ptr), "8000");
 }
 
 static void the_prefix_of_strings_may_be_another(void **state) {
@@ -266,25 +334,35 @@ static void the_prefix_of_strings_may_be_another(void **state) {
     fake_table *t = table_of("s STRING", "SELECT 'abcdef' AS s");
     write_spec spec = spec_of(t->base.schema);
     spec.string_prefix_length = 3;
-    assert_string_equal(arena_cstr(fix.arena, write_table(t, &spec).files[0].stats), "{\"numRecords\":1,\"minValues\":{\"s\":\"abc\"},\"maxValues\":{\"s\":\"abc\x7f\"},\"nullCount\":{\"s\":0}}");
+    assert_string_equal(
+        arena_cstr(fix.arena, write_table(t, &spec).files[0].stats),
+        "{\"numRecords\":1,\"minValues\":{\"s\":\"abc\"},\"maxValues\":{\"s\":\"abc\x7f\"},\"nullCount\":{\"s\":0}}");
 }
 
 static void parquet_types_are_what_spark_expects(void **state) {
     (void)state;
-    fake_table *t = table_of("b TINYINT, s SMALLINT, ts TIMESTAMP, tn TIMESTAMP_NTZ, d5 DECIMAL(5,2), d18 DECIMAL(18,2), d38 DECIMAL(38,2), a ARRAY<INT>, m MAP<STRING, INT>, dt DATE",
-                             "SELECT 1::TINYINT AS b, 2::SMALLINT AS s, TIMESTAMPTZ '2024-01-01 00:00:00+00' AS ts, TIMESTAMP '2024-01-01' AS tn, 1::DECIMAL(5,2) AS d5, "
-                             "1::DECIMAL(18,2) AS d18, 1::DECIMAL(38,2) AS d38, [1] AS a, MAP {'k': 1} AS m, DATE '2024-01-01' AS dt");
+    fake_table *t =
+        table_of("b TINYINT, s SMALLINT, ts TIMESTAMP, tn TIMESTAMP_NTZ, d5 DECIMAL(5,2), d18 DECIMAL(18,2), d38 DECIMAL(38,2), "
+                 "a ARRAY<INT>, m MAP<STRING, INT>, dt DATE",
+                 "SELECT 1::TINYINT AS b, 2::SMALLINT AS s, TIMESTAMPTZ '2024-01-01 00:00:00+00' AS ts, TIMESTAMP '2024-01-01' "
+                 "AS tn, 1::DECIMAL(5,2) AS d5, "
+                 "1::DECIMAL(18,2) AS d18, 1::DECIMAL(38,2) AS d38, [1] AS a, MAP {'k': 1} AS m, DATE '2024-01-01' AS dt");
     write_spec spec = spec_of(t->base.schema);
     write_table(t, &spec);
-    const char *sql = "SELECT name, type, coalesce(regexp_extract(logical_type, 'isAdjustedToUTC=.') , '') || ' ' || coalesce(converted_type, '') FROM parquet_schema('%.*s/*.parquet') WHERE num_children IS NULL OR converted_type IS NOT NULL";
+    const char *sql =
+        "SELECT name, type, coalesce(regexp_extract(logical_type, 'isAdjustedToUTC=.') , '') || ' ' || coalesce(converted_type, "
+        "'') FROM parquet_schema('%.*s/*.parquet') WHERE num_children IS NULL OR converted_type IS NOT NULL";
     assert_string_equal(duck_rows(arena_printf(fix.arena, sql, STR_ARG(spec.root)).ptr),
-                        "b,INT32, INT_8\ns,INT32, INT_16\nts,INT64,isAdjustedToUTC=1 TIMESTAMP_MICROS\ntn,INT64,isAdjustedToUTC=0 TIMESTAMP_MICROS\nd5,INT32, DECIMAL\n"
-                        "d18,INT64, DECIMAL\nd38,FIXED_LEN_BYTE_ARRAY, DECIMAL\na,null, LIST\nelement,INT32, INT_32\nm,null, MAP\nkey,BYTE_ARRAY, UTF8\nvalue,INT32, INT_32\ndt,INT32, DATE");
+                        "b,INT32, INT_8\ns,INT32, INT_16\nts,INT64,isAdjustedToUTC=1 "
+                        "TIMESTAMP_MICROS\ntn,INT64,isAdjustedToUTC=0 TIMESTAMP_MICROS\nd5,INT32, DECIMAL\n"
+                        "d18,INT64, DECIMAL\nd38,FIXED_LEN_BYTE_ARRAY, DECIMAL\na,null, LIST\nelement,INT32, INT_32\nm,null, "
+                        "MAP\nkey,BYTE_ARRAY, UTF8\nvalue,INT32, INT_32\ndt,INT32, DATE");
 }
 
 static void mapped_columns_have_physical_names_and_ids(void **state) {
     (void)state;
-    fake_table *t = table_of("a INT, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, INT>", "SELECT 1 AS a, [{'x': 2}] AS l, MAP {'k': 3} AS m");
+    fake_table *t =
+        table_of("a INT, l ARRAY<STRUCT<x: INT>>, m MAP<STRING, INT>", "SELECT 1 AS a, [{'x': 2}] AS l, MAP {'k': 3} AS m");
     field *top = ARENA_ARRAY(fix.arena, 3, field), *inner = ARENA_ARRAY(fix.arena, 1, field);
     for (size_t i = 0; i < 3; i++) {
         top[i] = t->base.schema->fields[i];
@@ -300,7 +378,9 @@ static void mapped_columns_have_physical_names_and_ids(void **state) {
     spec.random_prefix = true;
     write_result r = write_table(t, &spec);
     assert_int_equal(r.files[0].path.ptr[2], '/');
-    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats), "{\"numRecords\":1,\"minValues\":{\"col-0\":1},\"maxValues\":{\"col-0\":1},\"nullCount\":{\"col-0\":0,\"col-1\":0,\"col-2\":0}}");
+    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
+                        "{\"numRecords\":1,\"minValues\":{\"col-0\":1},\"maxValues\":{\"col-0\":1},\"nullCount\":{\"col-0\":0,"
+                        "\"col-1\":0,\"col-2\":0}}");
     const char *sql = "SELECT name, field_id FROM parquet_schema('%.*s/*/*.parquet') WHERE field_id IS NOT NULL";
     assert_string_equal(duck_rows(arena_printf(fix.arena, sql, STR_ARG(spec.root)).ptr), "col-0,1\ncol-1,2\ncol-x,9\ncol-2,3");
 }
@@ -309,7 +389,8 @@ static void mapped_columns_have_physical_names_and_ids(void **state) {
 
 static void partitions_get_folders_and_values(void **state) {
     (void)state;
-    fake_table *t = table_of("x INT, p STRING", "SELECT i::INT AS x, ['a b', NULL, '', 'c/d:e', '__HIVE_DEFAULT_PARTITION__', 'a b'][1 + i % 6] AS p FROM range(12) t(i)");
+    fake_table *t = table_of("x INT, p STRING", "SELECT i::INT AS x, ['a b', NULL, '', 'c/d:e', '__HIVE_DEFAULT_PARTITION__', 'a "
+                                                "b'][1 + i % 6] AS p FROM range(12) t(i)");
     write_spec spec = spec_of(t->base.schema);
     static const uint32_t partition[] = {1};
     spec.partition_columns = partition;
@@ -336,17 +417,35 @@ static void partitions_get_folders_and_values(void **state) {
         assert_null(strstr(arena_cstr(fix.arena, f->stats), "\"p\""));
     }
     assert_true(seen_null && seen_ab && seen_special);
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(*), sum(x) FROM read_parquet('%.*s/*/*.parquet', hive_partitioning = false)", STR_ARG(spec.root)).ptr), "12,66");
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT DISTINCT name FROM parquet_schema('%.*s/*/*.parquet') WHERE num_children IS NULL", STR_ARG(spec.root)).ptr), "x");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "SELECT count(*), sum(x) FROM read_parquet('%.*s/*/*.parquet', hive_partitioning = false)",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "12,66");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "SELECT DISTINCT name FROM parquet_schema('%.*s/*/*.parquet') WHERE num_children IS NULL",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "x");
     spec.write_partition_columns = true;
     spec.root = in_folder("with_partition_columns");
     write_table(t, &spec);
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT DISTINCT name FROM parquet_schema('%.*s/*/*.parquet') WHERE num_children IS NULL ORDER BY 1", STR_ARG(spec.root)).ptr), "p\nx");
+    assert_string_equal(
+        duck_rows(
+            arena_printf(fix.arena,
+                         "SELECT DISTINCT name FROM parquet_schema('%.*s/*/*.parquet') WHERE num_children IS NULL ORDER BY 1",
+                         STR_ARG(spec.root))
+                .ptr),
+        "p\nx");
 }
 
 static void signed_zeros_and_nan_are_partitions_of_their_own(void **state) {
     (void)state;
-    fake_table *t = table_of("x INT, p DOUBLE", "SELECT i::INT AS x, [0::DOUBLE, '-0'::DOUBLE, 'nan'::DOUBLE, 1.5, NULL][1 + i % 5] AS p FROM range(10) t(i)");
+    fake_table *t =
+        table_of("x INT, p DOUBLE",
+                 "SELECT i::INT AS x, [0::DOUBLE, '-0'::DOUBLE, 'nan'::DOUBLE, 1.5, NULL][1 + i % 5] AS p FROM range(10) t(i)");
     write_spec spec = spec_of(t->base.schema);
     static const uint32_t partition[] = {1};
     spec.partition_columns = partition;
@@ -358,7 +457,8 @@ static void signed_zeros_and_nan_are_partitions_of_their_own(void **state) {
 
 static void many_partitions_over_many_chunks(void **state) {
     (void)state;
-    fake_table *t = table_of("x BIGINT, a INT, b DATE", "SELECT i AS x, (i % 25)::INT AS a, DATE '2024-01-01' + (i % 4)::INT AS b FROM range(50000) t(i)");
+    fake_table *t = table_of("x BIGINT, a INT, b DATE",
+                             "SELECT i AS x, (i % 25)::INT AS a, DATE '2024-01-01' + (i % 4)::INT AS b FROM range(50000) t(i)");
     write_spec spec = spec_of(t->base.schema);
     static const uint32_t partition[] = {1, 2};
     spec.partition_columns = partition;
@@ -366,13 +466,18 @@ static void many_partitions_over_many_chunks(void **state) {
     write_result r = write_table(t, &spec);
     assert_int_equal(r.n_files, 100);
     for (size_t i = 0; i < r.n_files; i++) assert_int_equal(r.files[i].num_records, 500);
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT count(*), sum(x) FROM read_parquet('%.*s/*/*/*.parquet', hive_partitioning = false)", STR_ARG(spec.root)).ptr),
-                        "50000,1249975000");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "SELECT count(*), sum(x) FROM read_parquet('%.*s/*/*/*.parquet', hive_partitioning = false)",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "50000,1249975000");
 }
 
 static void a_partition_is_split_by_size_too(void **state) {
     (void)state;
-    fake_table *t = table_of("x BIGINT, s STRING, p INT", "SELECT i AS x, md5(i::VARCHAR) AS s, (i % 2)::INT AS p FROM range(200000) t(i)");
+    fake_table *t =
+        table_of("x BIGINT, s STRING, p INT", "SELECT i AS x, md5(i::VARCHAR) AS s, (i % 2)::INT AS p FROM range(200000) t(i)");
     write_spec spec = spec_of(t->base.schema);
     static const uint32_t partition[] = {2};
     spec.partition_columns = partition;
@@ -405,7 +510,8 @@ static void a_failed_write_leaves_nothing(void **state) {
     spec.target_file_bytes = 100000;
     write_result result;
     silt_error err = {0};
-    assert_condition(engine_write(fix.engine, make_query(r, &x, 1, NULL), &plain_env, &spec, fix.arena, &result, &err), &err, "DIVIDE_BY_ZERO");
+    assert_condition(engine_write(fix.engine, make_query(r, &x, 1, NULL), &plain_env, &spec, fix.arena, &result, &err), &err,
+                     "DIVIDE_BY_ZERO");
     assert_int_equal(result.n_files, 0);
     assert_int_equal(count_files(spec.root.ptr), 0);
 }
@@ -440,7 +546,8 @@ static void unknown_codecs_are_refused(void **state) {
     write_result result;
     silt_error err = {0};
     spec.compression = STR("lzo");
-    assert_condition(engine_write(fix.engine, select_all(make_relation(t)), &plain_env, &spec, fix.arena, &result, &err), &err, "INVALID_PARAMETER_VALUE");
+    assert_condition(engine_write(fix.engine, select_all(make_relation(t)), &plain_env, &spec, fix.arena, &result, &err), &err,
+                     "INVALID_PARAMETER_VALUE");
     spec.compression = STR("ZSTD");
     result = write_table(t, &spec);
     assert_true(str_ends_with(result.files[0].path, STR("-c000.zstd.parquet")));

@@ -143,6 +143,26 @@ static void parameters_are_put_in_place(void **state) {
     arena_free(a);
 }
 
+/* The n-th ? is the n-th value, in whatever order the clauses are bound. */
+static void question_marks_count_in_the_text(void **state) {
+    (void)state;
+    arena *a = arena_new();
+    query *q;
+    expr *values[3];
+    str names[3] = {STR(""), STR(""), STR("")};
+    static const char *const texts[3] = {"'s'", "1L", "2.5"};
+    for (size_t i = 0; i < 3; i++) assert_int_equal(expr_parse(str_of(texts[i]), a, &values[i], NULL), SILT_OK);
+    bind_env env = test_env(STR_NULL);
+    env.parameter_names = names;
+    env.parameter_values = values;
+    env.n_parameters = 3;
+    assert_int_equal(query_parse(STR("SELECT ?, (SELECT ? FROM u WHERE big = 1 AND id < ?) FROM t"), a, &q, NULL), SILT_OK);
+    assert_int_equal(query_bind(q, &env, a, NULL), SILT_OK);
+    assert_int_equal(q->column_types[0]->id, TYPE_STRING);
+    assert_int_equal(q->column_types[1]->id, TYPE_LONG);
+    arena_free(a);
+}
+
 /* A write to a Delta table casts as CAST does: text to numbers too, but not what CAST itself refuses. */
 static void writes_cast_what_cast_allows(void **state) {
     (void)state;
@@ -165,7 +185,7 @@ static void writes_cast_what_cast_allows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(result_types_are_sparks),     cmocka_unit_test(names_are_found_as_in_spark),       cmocka_unit_test(refusals_carry_sparks_conditions),
-        cmocka_unit_test(generated_names_are_sparks), cmocka_unit_test(parameters_are_put_in_place), cmocka_unit_test(writes_cast_what_cast_allows),
+        cmocka_unit_test(generated_names_are_sparks), cmocka_unit_test(parameters_are_put_in_place), cmocka_unit_test(question_marks_count_in_the_text), cmocka_unit_test(writes_cast_what_cast_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ silt_status world_create(world *w, create_words words);
 typedef struct insert_words {
     const char *query, *columns; /**< the column list, comma-separated */
     bool overwrite, by_name, data_frame, reads_target;
-    const char *partition;       /**< "p=1,q": constants are SQL texts */
+    const char *partition; /**< "p=1,q": constants are SQL texts */
     write_options options;
 } insert_words;
 silt_status world_insert(world *w, insert_words words);
@@ -70,13 +70,13 @@ const char *world_metrics(world *w, int64_t version);
 size_t world_data_files(world *w);
 void world_set(world *w, const char *key, const char *text);
 
-#define WITH_WORLD(fn) cmocka_unit_test_setup_teardown(fn, world_setup, world_teardown)
+#define WITH_WORLD(fn)   cmocka_unit_test_setup_teardown(fn, world_setup, world_teardown)
 #define RUN_TESTS(tests) (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
-#define OK(call)                                                                                            \
-    do {                                                                                                    \
-        silt_status ok_status_ = (call);                                                                    \
+#define OK(call)                                                                                                        \
+    do {                                                                                                                \
+        silt_status ok_status_ = (call);                                                                                \
         if (ok_status_ != SILT_OK) print_message("# [%s] %s\n# %s\n", w->err.condition, w->err.message, w->err.detail); \
-        assert_int_equal(ok_status_, SILT_OK);                                                              \
+        assert_int_equal(ok_status_, SILT_OK);                                                                          \
     } while (0)
 #define FAILS(condition_, call)                              \
     do {                                                     \

@@ -30,7 +30,8 @@ static void release_source(void *source) {
     t->ops->release(t);
 }
 
-static silt_status resolve(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view, silt_error *err) {
+static silt_status resolve(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view,
+                           silt_error *err) {
     world *w = r->ctx;
     delta_snapshot *s;
     (void)a;
@@ -58,7 +59,12 @@ int world_setup(void **state) {
     }
     w->delta = (delta_env){.store = w->store, .parquet = engine_parquet(w->engine), .n_threads = 1};
     w->resolver = (table_resolver){.ctx = w, .resolve = resolve};
-    w->bind = (bind_env){.resolver = &w->resolver, .time_zone = STR("UTC"), .ansi = true, .now_us = time_now_us(), .fold = engine_fold, .fold_ctx = w->engine};
+    w->bind = (bind_env){.resolver = &w->resolver,
+                         .time_zone = STR("UTC"),
+                         .ansi = true,
+                         .now_us = time_now_us(),
+                         .fold = engine_fold,
+                         .fold_ctx = w->engine};
     w->env = (ops_env){.engine = w->engine, .delta = &w->delta, .bind = &w->bind, .setting = setting, .setting_ctx = w};
     *state = w;
     return 0;
@@ -180,13 +186,17 @@ silt_status world_load(world *w, const char *query_text, save_mode mode, const c
 static void append_cell(buf *out, const data_type *type, const struct ArrowArray *column, int64_t row) {
     const uint8_t *valid = column->buffers[0];
     int64_t i = row + column->offset;
-    if (valid && !(valid[i / 8] >> (i % 8) & 1)) buf_append_z(out, "NULL");
+    if (valid && !(valid[i / 8] >> (i % 8) & 1))
+        buf_append_z(out, "NULL");
     else if (type->id == TYPE_STRING) {
         const int32_t *ends = column->buffers[1];
         buf_append_bytes(out, (const char *)column->buffers[2] + ends[i], (size_t)(ends[i + 1] - ends[i]));
-    } else if (type->id == TYPE_INT) buf_append_i64(out, ((const int32_t *)column->buffers[1])[i]);
-    else if (type->id == TYPE_LONG) buf_append_i64(out, ((const int64_t *)column->buffers[1])[i]);
-    else fail_msg("cast the columns of a test query to string, int or bigint");
+    } else if (type->id == TYPE_INT)
+        buf_append_i64(out, ((const int32_t *)column->buffers[1])[i]);
+    else if (type->id == TYPE_LONG)
+        buf_append_i64(out, ((const int64_t *)column->buffers[1])[i]);
+    else
+        fail_msg("cast the columns of a test query to string, int or bigint");
 }
 
 const char *world_rows(world *w, const char *text) {
@@ -283,7 +293,8 @@ const char *world_metrics(world *w, int64_t version) {
     for (size_t i = 0; i < metrics->count; i++) {
         assert_int_equal(metrics->values[i].type, JSON_STRING);
         if (str_ends_with(metrics->keys[i], STR("Bytes"))) continue;
-        out = arena_printf(w->a, "%.*s%s%.*s=%.*s", STR_ARG(out), out.len ? " " : "", STR_ARG(metrics->keys[i]), STR_ARG(metrics->values[i].text));
+        out = arena_printf(w->a, "%.*s%s%.*s=%.*s", STR_ARG(out), out.len ? " " : "", STR_ARG(metrics->keys[i]),
+                           STR_ARG(metrics->values[i].text));
     }
     return arena_cstr(w->a, out);
 }
@@ -292,6 +303,7 @@ size_t world_data_files(world *w) {
     store_list_result list = {0};
     size_t n = 0;
     if (store_list(w->store, str_of(w->root), STR_NULL, true, w->a, &list, &w->err) != SILT_OK) return 0;
-    for (size_t i = 0; i < list.count; i++) n += str_ends_with(list.items[i].path, STR(".parquet")) && str_find(list.items[i].path, STR("_delta_log")) == SIZE_MAX;
+    for (size_t i = 0; i < list.count; i++)
+        n += str_ends_with(list.items[i].path, STR(".parquet")) && str_find(list.items[i].path, STR("_delta_log")) == SIZE_MAX;
     return n;
 }

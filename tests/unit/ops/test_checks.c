@@ -8,7 +8,8 @@ static void null_parents_violate_their_children(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.columns = "s STRUCT<a: INT NOT NULL, b: STRUCT<c: INT NOT NULL>>"}));
     OK(INSERT(.query = "SELECT named_struct('a', 1, 'b', named_struct('c', 2))"));
-    FAILS("DELTA_NOT_NULL_CONSTRAINT_VIOLATED", INSERT(.query = "SELECT named_struct('a', CAST(NULL AS INT), 'b', named_struct('c', 2))"));
+    FAILS("DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+          INSERT(.query = "SELECT named_struct('a', CAST(NULL AS INT), 'b', named_struct('c', 2))"));
     assert_string_equal(w->err.message, "NOT NULL constraint violated for column: s.a");
     assert_string_equal(w->err.sqlstate, "23502");
     FAILS("DELTA_NOT_NULL_CONSTRAINT_VIOLATED", INSERT(.query = "SELECT named_struct('a', 1, 'b', NULL)"));
@@ -33,12 +34,16 @@ static void lengths_count_characters_and_trailing_spaces(void **state) {
 
 static void lengths_reach_into_collections(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "l ARRAY<VARCHAR(2)>, m MAP<VARCHAR(2), VARCHAR(3)>, s STRUCT<x: VARCHAR(2)>"}));
-    OK(INSERT(.query = "SELECT array('ab', NULL), map('k', 'abc'), named_struct('x', 'ab')"));
-    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT array('ab', 'abc'), NULL, NULL"));
-    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT NULL, map('kkk', 'abc'), NULL"));
-    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT NULL, map('k', 'abcd'), NULL"));
-    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT NULL, NULL, named_struct('x', 'abc')"));
+    OK(world_create(w, (create_words){.columns = "l ARRAY<VARCHAR(2)>, m MAP<VARCHAR(2), VARCHAR(3)>, s STRUCT<x: VARCHAR(2)>, "
+                                                 "ls ARRAY<STRUCT<n: INT, x: VARCHAR(2), y: VARCHAR(1)>>"}));
+    OK(INSERT(.query = "SELECT array('ab', NULL), map('k', 'abc'), named_struct('x', 'ab'), array(named_struct('n', 1, 'x', "
+                       "'ab', 'y', NULL), NULL)"));
+    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT array('ab', 'abc'), NULL, NULL, NULL"));
+    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT NULL, map('kkk', 'abc'), NULL, NULL"));
+    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT NULL, map('k', 'abcd'), NULL, NULL"));
+    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT", INSERT(.query = "SELECT NULL, NULL, named_struct('x', 'abc'), NULL"));
+    FAILS("DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+          INSERT(.query = "SELECT NULL, NULL, NULL, array(named_struct('n', 1, 'x', 'ab', 'y', 'zz'))"));
 }
 
 static void a_check_must_be_true(void **state) {
@@ -68,9 +73,12 @@ static void old_column_invariants_hold(void **state) {
     OK(world_create(w, (create_words){.columns = "a INT"}));
     /* as an early Delta release left it */
     str path = arena_printf(w->a, "%s/_delta_log/%020d.json", w->root, 1);
-    str line = STR("{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":["
-                   "{\\\"name\\\":\\\"a\\\",\\\"type\\\":\\\"integer\\\",\\\"nullable\\\":true,\\\"metadata\\\":{\\\"delta.invariants\\\":"
-                   "\\\"{\\\\\\\"expression\\\\\\\":{\\\\\\\"expression\\\\\\\":\\\\\\\"a > 3\\\\\\\"}}\\\"}}]}\",\"partitionColumns\":[],\"configuration\":{}}}\n");
+    str line = STR(
+        "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{\\\"type\\\":"
+        "\\\"struct\\\",\\\"fields\\\":["
+        "{\\\"name\\\":\\\"a\\\",\\\"type\\\":\\\"integer\\\",\\\"nullable\\\":true,\\\"metadata\\\":{\\\"delta.invariants\\\":"
+        "\\\"{\\\\\\\"expression\\\\\\\":{\\\\\\\"expression\\\\\\\":\\\\\\\"a > "
+        "3\\\\\\\"}}\\\"}}]}\",\"partitionColumns\":[],\"configuration\":{}}}\n");
     OK(store_put(w->store, path, line, STORE_PUT_IF_ABSENT, &w->err));
     OK(INSERT(.query = "VALUES (4)"));
     FAILS("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", INSERT(.query = "VALUES (3)"));
@@ -78,17 +86,15 @@ static void old_column_invariants_hold(void **state) {
 
 static void a_check_with_a_subquery_is_refused(void **state) {
     world *w = *state;
-    FAILS("UNSUPPORTED_FEATURE", world_create(w, (create_words){.columns = "a INT", .properties = "delta.constraints.k=a IN (SELECT 1)"}));
+    FAILS("UNSUPPORTED_FEATURE",
+          world_create(w, (create_words){.columns = "a INT", .properties = "delta.constraints.k=a IN (SELECT 1)"}));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        WITH_WORLD(null_parents_violate_their_children),
-        WITH_WORLD(lengths_count_characters_and_trailing_spaces),
-        WITH_WORLD(lengths_reach_into_collections),
-        WITH_WORLD(a_check_must_be_true),
-        WITH_WORLD(adjacent_texts_of_a_check_are_joined),
-        WITH_WORLD(old_column_invariants_hold),
+        WITH_WORLD(null_parents_violate_their_children),  WITH_WORLD(lengths_count_characters_and_trailing_spaces),
+        WITH_WORLD(lengths_reach_into_collections),       WITH_WORLD(a_check_must_be_true),
+        WITH_WORLD(adjacent_texts_of_a_check_are_joined), WITH_WORLD(old_column_invariants_hold),
         WITH_WORLD(a_check_with_a_subquery_is_refused),
     };
     return RUN_TESTS(tests);

@@ -16,7 +16,12 @@ typedef struct stale_write {
 static silt_status write_from(world *w, const delta_snapshot *s, stale_write words) {
     str name = STR("p");
     expr *constant = expr_literal_i64(w->a, words.static_p);
-    insert_spec spec = {.table_name = STR("t"), .root = str_of(w->root), .snapshot = s, .overwrite = words.overwrite, .reads_target = words.reads_target, .options = words.options};
+    insert_spec spec = {.table_name = STR("t"),
+                        .root = str_of(w->root),
+                        .snapshot = s,
+                        .overwrite = words.overwrite,
+                        .reads_target = words.reads_target,
+                        .options = words.options};
     OK(expr_bind(constant, NULL, &w->bind, w->a, &constant, &w->err));
     if (words.static_p >= 0) {
         spec.partition_names = &name;
@@ -30,7 +35,8 @@ static silt_status write_from(world *w, const delta_snapshot *s, stale_write wor
 }
 
 static delta_snapshot *partitioned_table(world *w) {
-    OK(world_create(w, (create_words){.query = "SELECT * FROM VALUES (1, 1), (2, 2), (3, 3) AS v(id, p)", .partitioned_by = "p"}));
+    OK(world_create(w,
+                    (create_words){.query = "SELECT * FROM VALUES (1, 1), (2, 2), (3, 3) AS v(id, p)", .partitioned_by = "p"}));
     return world_snapshot(w);
 }
 
@@ -42,7 +48,7 @@ static void appends_never_disturb_each_other(void **state) {
     assert_int_equal(w->done.version, 2);
     assert_int_equal(json_get_i64(world_action(w, 2, "commitInfo"), "readVersion", -1), 0);
     OK(write_from(w, s, (stale_write){.query = "SELECT 12", .overwrite = true, .static_p = 2})); /* another partition */
-    OK(write_from(w, s, (stale_write){.query = "VALUES (13, 9)", .static_p = -1}));                   /* after an overwrite: its rows stay */
+    OK(write_from(w, s, (stale_write){.query = "VALUES (13, 9)", .static_p = -1})); /* after an overwrite: its rows stay */
     delta_snapshot_release(s);
 }
 
@@ -51,7 +57,8 @@ static void a_whole_overwrite_conflicts_with_any_append(void **state) {
     delta_snapshot *s = partitioned_table(w);
     OK(write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1}));
     size_t files = world_data_files(w);
-    FAILS("DELTA_CONCURRENT_APPEND", write_from(w, s, (stale_write){.query = "VALUES (11, 5)", .overwrite = true, .static_p = -1}));
+    FAILS("DELTA_CONCURRENT_APPEND",
+          write_from(w, s, (stale_write){.query = "VALUES (11, 5)", .overwrite = true, .static_p = -1}));
     assert_int_equal(world_data_files(w), files); /* what was written is gone */
     ROWS("SELECT count(*) FROM t", "4\n");
     delta_snapshot_release(s);
@@ -64,7 +71,8 @@ static void partition_overwrites_conflict_in_their_partition_only(void **state) 
     OK(write_from(w, s, (stale_write){.query = "SELECT 20", .overwrite = true, .static_p = 2}));
     FAILS("DELTA_CONCURRENT_APPEND", write_from(w, s, (stale_write){.query = "SELECT 11", .overwrite = true, .static_p = 1}));
     OK(write_from(w, s, (stale_write){.query = "VALUES (30, 3)", .overwrite = true, .static_p = -1, .options = dynamic}));
-    FAILS("DELTA_CONCURRENT_APPEND", write_from(w, s, (stale_write){.query = "VALUES (12, 1)", .overwrite = true, .static_p = -1, .options = dynamic}));
+    FAILS("DELTA_CONCURRENT_APPEND",
+          write_from(w, s, (stale_write){.query = "VALUES (12, 1)", .overwrite = true, .static_p = -1, .options = dynamic}));
     ROWS("SELECT id, p FROM t ORDER BY id", "1|1\n10|1\n20|2\n30|3\n");
     delta_snapshot_release(s);
 }
@@ -73,14 +81,16 @@ static void a_write_that_reads_its_table_conflicts_with_an_append(void **state) 
     world *w = *state;
     delta_snapshot *s = partitioned_table(w);
     OK(write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1}));
-    FAILS("DELTA_CONCURRENT_APPEND", write_from(w, s, (stale_write){.query = "SELECT id, p FROM t", .reads_target = true, .static_p = -1}));
+    FAILS("DELTA_CONCURRENT_APPEND",
+          write_from(w, s, (stale_write){.query = "SELECT id, p FROM t", .reads_target = true, .static_p = -1}));
     delta_snapshot_release(s);
 }
 
 static void a_changed_schema_stops_writers_that_did_not_see_it(void **state) {
     world *w = *state;
     delta_snapshot *s = partitioned_table(w);
-    OK(world_insert(w, (insert_words){.query = "SELECT 1 AS id, 1 AS p, 'x' AS fresh", .by_name = true, .options = {.merge_schema = true}}));
+    OK(world_insert(
+        w, (insert_words){.query = "SELECT 1 AS id, 1 AS p, 'x' AS fresh", .by_name = true, .options = {.merge_schema = true}}));
     FAILS("DELTA_METADATA_CHANGED", write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1}));
     delta_snapshot_release(s);
 }
@@ -90,7 +100,8 @@ static void one_application_writes_a_number_once(void **state) {
     delta_snapshot *s = partitioned_table(w);
     const write_options txn = {.has_txn = true, .txn_app_id = STR("app"), .txn_version = 1};
     OK(write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1, .options = txn}));
-    FAILS("DELTA_CONCURRENT_TRANSACTION", write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1, .options = txn}));
+    FAILS("DELTA_CONCURRENT_TRANSACTION",
+          write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1, .options = txn}));
     ROWS("SELECT count(*) FROM t", "4\n");
     delta_snapshot_release(s);
 }

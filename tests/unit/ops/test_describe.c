@@ -44,7 +44,10 @@ static struct ArrowArray *column(struct ArrowArray *rows, const data_type *type,
 
 static void detail_is_one_row_in_sparks_columns(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "a INT, c STRUCT<d: INT>", .cluster_by = "a,c.d", .comment = "hello", .properties = "delta.columnMapping.mode=name"}));
+    OK(world_create(w, (create_words){.columns = "a INT, c STRUCT<d: INT>",
+                                      .cluster_by = "a,c.d",
+                                      .comment = "hello",
+                                      .properties = "delta.columnMapping.mode=name"}));
     OK(INSERT(.query = "SELECT 1, named_struct('d', 2)"));
     delta_snapshot *s = world_snapshot(w);
     const data_type *type;
@@ -54,8 +57,10 @@ static void detail_is_one_row_in_sparks_columns(void **state) {
     finish(w, builder, &rows);
     assert_int_equal(rows.length, 1);
     assert_string_equal(arena_cstr(w->a, type_simple(type, w->a)),
-                        "struct<format:string,id:string,name:string,description:string,location:string,createdAt:timestamp,lastModified:timestamp,"
-                        "partitionColumns:array<string>,clusteringColumns:array<string>,numFiles:bigint,sizeInBytes:bigint,properties:map<string,string>,"
+                        "struct<format:string,id:string,name:string,description:string,location:string,createdAt:timestamp,"
+                        "lastModified:timestamp,"
+                        "partitionColumns:array<string>,clusteringColumns:array<string>,numFiles:bigint,sizeInBytes:bigint,"
+                        "properties:map<string,string>,"
                         "minReaderVersion:int,minWriterVersion:int,tableFeatures:array<string>>");
     assert_true(str_eqz(text_at(column(&rows, type, "format"), 0), "delta"));
     assert_true(str_eqz(text_at(column(&rows, type, "name"), 0), "spark_catalog.default.t"));
@@ -63,8 +68,10 @@ static void detail_is_one_row_in_sparks_columns(void **state) {
     assert_true(str_eq(text_at(column(&rows, type, "location"), 0), arena_printf(w->a, "file:%s", w->root)));
     assert_string_equal(items_at(w, column(&rows, type, "clusteringColumns"), 0, false), "a c.d"); /* logical names */
     assert_string_equal(items_at(w, column(&rows, type, "partitionColumns"), 0, false), "");
-    assert_string_equal(items_at(w, column(&rows, type, "properties"), 0, true), "delta.columnMapping.mode=name delta.columnMapping.maxColumnId=3");
-    assert_string_equal(items_at(w, column(&rows, type, "tableFeatures"), 0, false), "appendOnly clustering columnMapping domainMetadata invariants");
+    assert_string_equal(items_at(w, column(&rows, type, "properties"), 0, true),
+                        "delta.columnMapping.mode=name delta.columnMapping.maxColumnId=3");
+    assert_string_equal(items_at(w, column(&rows, type, "tableFeatures"), 0, false),
+                        "appendOnly clustering columnMapping domainMetadata invariants");
     assert_int_equal(long_at(column(&rows, type, "numFiles"), 0), 1);
     assert_int_equal(long_at(column(&rows, type, "sizeInBytes"), 0), delta_snapshot_size_bytes(s));
     rows.release(&rows);
@@ -74,7 +81,8 @@ static void detail_is_one_row_in_sparks_columns(void **state) {
 static void history_is_newest_first_and_survives_commits_without_info(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.query = "SELECT 1 AS a", .is_managed = true}));
-    OK(store_put(w->store, arena_printf(w->a, "%s/_delta_log/%020d.json", w->root, 1), STR("{\"txn\":{\"appId\":\"x\",\"version\":1}}\n"), STORE_PUT_IF_ABSENT, &w->err));
+    OK(store_put(w->store, arena_printf(w->a, "%s/_delta_log/%020d.json", w->root, 1),
+                 STR("{\"txn\":{\"appId\":\"x\",\"version\":1}}\n"), STORE_PUT_IF_ABSENT, &w->err));
     OK(INSERT(.query = "VALUES (2)", .options = {.merge_schema = true, .user_metadata = STR("um")}));
     const data_type *type;
     arrow_builder *builder;
@@ -82,15 +90,18 @@ static void history_is_newest_first_and_survives_commits_without_info(void **sta
     OK(ops_history(&w->delta, str_of(w->root), -1, w->a, &type, &builder, &w->err));
     finish(w, builder, &rows);
     assert_int_equal(rows.length, 3);
-    assert_string_equal(arena_cstr(w->a, type_simple(type, w->a)),
-                        "struct<version:bigint,timestamp:timestamp,userId:string,userName:string,operation:string,operationParameters:map<string,string>,"
-                        "job:struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>,"
-                        "notebook:struct<notebookId:string>,clusterId:string,readVersion:bigint,isolationLevel:string,isBlindAppend:boolean,"
-                        "operationMetrics:map<string,string>,userMetadata:string,engineInfo:string>");
+    assert_string_equal(
+        arena_cstr(w->a, type_simple(type, w->a)),
+        "struct<version:bigint,timestamp:timestamp,userId:string,userName:string,operation:string,operationParameters:map<string,"
+        "string>,"
+        "job:struct<jobId:string,jobName:string,jobRunId:string,runId:string,jobOwnerId:string,triggerType:string>,"
+        "notebook:struct<notebookId:string>,clusterId:string,readVersion:bigint,isolationLevel:string,isBlindAppend:boolean,"
+        "operationMetrics:map<string,string>,userMetadata:string,engineInfo:string>");
     assert_int_equal(long_at(column(&rows, type, "version"), 0), 2);
     assert_true(str_eqz(text_at(column(&rows, type, "operation"), 0), "WRITE"));
     assert_true(str_eqz(text_at(column(&rows, type, "userMetadata"), 0), "um"));
-    assert_string_equal(items_at(w, column(&rows, type, "operationParameters"), 0, true), "mode=Append partitionBy=[] canMergeSchema=true");
+    assert_string_equal(items_at(w, column(&rows, type, "operationParameters"), 0, true),
+                        "mode=Append partitionBy=[] canMergeSchema=true");
     assert_true(str_is_null(text_at(column(&rows, type, "operation"), 1)));
     assert_true(str_eqz(text_at(column(&rows, type, "operation"), 2), "CREATE TABLE AS SELECT"));
     assert_string_equal(items_at(w, column(&rows, type, "operationParameters"), 2, true),

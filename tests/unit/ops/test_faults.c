@@ -2,7 +2,7 @@
 #include "ops_test.h"
 
 typedef struct injector {
-    size_t nth;          /**< the call that goes wrong, from 1 */
+    size_t nth; /**< the call that goes wrong, from 1 */
     store_fault fault;
     size_t calls;
     bool armed;
@@ -30,7 +30,9 @@ static silt_status overwrite(world *w, size_t round) {
 
 static silt_status replace(world *w, size_t round) {
     (void)round;
-    return world_create(w, (create_words){.query = "SELECT id, CAST(id % 2 AS INT) AS p FROM range(4)", .partitioned_by = "p", .or_replace = true});
+    return world_create(
+        w,
+        (create_words){.query = "SELECT id, CAST(id % 2 AS INT) AS p FROM range(4)", .partitioned_by = "p", .or_replace = true});
 }
 
 static const char *count_rows(world *w) { return world_rows(w, "SELECT count(*) FROM t"); }

@@ -7,7 +7,9 @@
 #define ROWS(query, text)         assert_string_equal(world_rows(w, (query)), (text))
 #define INSERT(...)               world_insert(w, (insert_words){__VA_ARGS__})
 
-static bool is_blind(world *w, int64_t version) { return json_get_bool(world_action(w, version, "commitInfo"), "isBlindAppend", false); }
+static bool is_blind(world *w, int64_t version) {
+    return json_get_bool(world_action(w, version, "commitInfo"), "isBlindAppend", false);
+}
 
 /* ---- the commit ---- */
 
@@ -27,7 +29,8 @@ static void an_append_is_recorded_as_spark_does(void **state) {
     const json_node *add = world_action(w, 1, "add");
     assert_true(str_starts_with(json_get_str(add, "path", STR_NULL), STR("p=1/part-00000-")));
     assert_true(json_get_bool(add, "dataChange", false));
-    assert_true(str_eqz(json_get_str(add, "stats", STR_NULL), "{\"numRecords\":2,\"minValues\":{\"id\":1},\"maxValues\":{\"id\":3},\"nullCount\":{\"id\":0}}"));
+    assert_true(str_eqz(json_get_str(add, "stats", STR_NULL),
+                        "{\"numRecords\":2,\"minValues\":{\"id\":1},\"maxValues\":{\"id\":3},\"nullCount\":{\"id\":0}}"));
     ROWS("SELECT id, p FROM t ORDER BY id", "1|1\n2|2\n3|1\n");
 }
 
@@ -49,7 +52,8 @@ static void no_rows_make_no_version(void **state) {
     OK(INSERT(.query = "SELECT 1, 1 WHERE false", .overwrite = true)); /* of an empty table */
     assert_int_equal(world_version(w), 0);
     OK(INSERT(.query = "VALUES (1, 1)"));
-    OK(INSERT(.query = "SELECT 1, 1 WHERE false", .overwrite = true, .options = {.dynamic_known = true, .dynamic_overwrite = true}));
+    OK(INSERT(.query = "SELECT 1, 1 WHERE false", .overwrite = true,
+              .options = {.dynamic_known = true, .dynamic_overwrite = true}));
     assert_int_equal(world_version(w), 1);
     OK(INSERT(.query = "SELECT 1, 1 WHERE false", .overwrite = true));
     assert_int_equal(world_version(w), 2);
@@ -60,12 +64,14 @@ static void no_rows_make_no_version(void **state) {
 static void user_metadata_and_transaction_ids_are_kept(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.columns = "id INT"}));
-    OK(INSERT(.query = "VALUES (1)", .options = {.user_metadata = STR("um"), .has_txn = true, .txn_app_id = STR("app"), .txn_version = 5}));
+    OK(INSERT(.query = "VALUES (1)",
+              .options = {.user_metadata = STR("um"), .has_txn = true, .txn_app_id = STR("app"), .txn_version = 5}));
     ACTIONS(1, "commitInfo txn add");
     assert_true(str_eqz(json_get_str(world_action(w, 1, "commitInfo"), "userMetadata", STR_NULL), "um"));
     assert_true(is_blind(w, 1));
     assert_int_equal(json_get_i64(world_action(w, 1, "txn"), "version", -1), 5);
-    OK(INSERT(.query = "VALUES (2)", .options = {.has_txn = true, .txn_app_id = STR("app"), .txn_version = 5})); /* seen: skipped silently */
+    OK(INSERT(.query = "VALUES (2)",
+              .options = {.has_txn = true, .txn_app_id = STR("app"), .txn_version = 5})); /* seen: skipped silently */
     assert_int_equal(w->done.version, -1);
     OK(INSERT(.query = "VALUES (2)", .options = {.has_txn = true, .txn_app_id = STR("app"), .txn_version = 4}));
     assert_int_equal(world_version(w), 1);
@@ -85,18 +91,22 @@ static void user_metadata_and_transaction_ids_are_kept(void **state) {
 static void a_failing_row_leaves_nothing_behind(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.columns = "id INT NOT NULL, p INT", .partitioned_by = "p"}));
-    FAILS("DELTA_NOT_NULL_CONSTRAINT_VIOLATED", INSERT(.query = "SELECT CASE WHEN id < 99 THEN id END, CAST(id % 3 AS INT) FROM range(100)"));
+    FAILS("DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+          INSERT(.query = "SELECT CASE WHEN id < 99 THEN id END, CAST(id % 3 AS INT) FROM range(100)"));
     assert_int_equal(world_version(w), 0);
     assert_int_equal(world_data_files(w), 0);
 }
 
 /* ---- pairing, after wrong_inserts.txt ---- */
 
-static const char wi_columns[] = "i INT, s STRING, d DECIMAL(5,2), st STRUCT<a: INT, b: STRING>, ar ARRAY<INT>, dt DATE, b BOOLEAN, nn INT NOT NULL, vc VARCHAR(3)";
+static const char wi_columns[] = "i INT, s STRING, d DECIMAL(5,2), st STRUCT<a: INT, b: STRING>, ar ARRAY<INT>, dt DATE, b "
+                                 "BOOLEAN, nn INT NOT NULL, vc VARCHAR(3)";
 
-static const char *wi(world *w, const char *i, const char *s, const char *d, const char *st, const char *ar, const char *dt, const char *b, const char *nn, const char *vc) {
-    return arena_printf(w->a, "SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s", i ? i : "1", s ? s : "'s'", d ? d : "1.5", st ? st : "named_struct('a', 1, 'b', 'x')",
-                        ar ? ar : "array(1)", dt ? dt : "date'2024-01-01'", b ? b : "true", nn ? nn : "1", vc ? vc : "'abc'")
+static const char *wi(world *w, const char *i, const char *s, const char *d, const char *st, const char *ar, const char *dt,
+                      const char *b, const char *nn, const char *vc) {
+    return arena_printf(w->a, "SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s", i ? i : "1", s ? s : "'s'", d ? d : "1.5",
+                        st ? st : "named_struct('a', 1, 'b', 'x')", ar ? ar : "array(1)", dt ? dt : "date'2024-01-01'",
+                        b ? b : "true", nn ? nn : "1", vc ? vc : "'abc'")
         .ptr;
 }
 
@@ -109,7 +119,8 @@ static void columns_are_paired_by_position(void **state) {
     FAILS("DELTA_INSERT_COLUMN_ARITY_MISMATCH", INSERT(.query = "SELECT 1"));
     assert_non_null(strstr(w->err.message, "target table has 9 column(s) but the inserted data has 1 column(s)"));
     FAILS("DELTA_INSERT_COLUMN_ARITY_MISMATCH", INSERT(.query = "VALUES (1)"));
-    FAILS("DELTA_METADATA_MISMATCH", INSERT(.query = arena_printf(w->a, "%s, 1", WI(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)).ptr));
+    FAILS("DELTA_METADATA_MISMATCH",
+          INSERT(.query = arena_printf(w->a, "%s, 1", WI(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)).ptr));
     OK(INSERT(.query = "SELECT 1, 1", .columns = "i, nn"));
     FAILS("DELTA_INSERT_COLUMN_MISMATCH", INSERT(.query = "SELECT 1", .columns = "i"));
     assert_non_null(strstr(w->err.message, "Column nn is not specified in INSERT"));
@@ -135,17 +146,23 @@ static void values_are_cast_as_ansi_says(void **state) {
     OK(INSERT(.query = WI(NULL, NULL, NULL, NULL, NULL, "'2024-01-01'", NULL, NULL, NULL)));
     OK(INSERT(.query = WI(NULL, NULL, NULL, NULL, NULL, "timestamp'2024-01-01 10:00:00'", NULL, NULL, NULL)));
     FAILS("CAST_INVALID_INPUT", INSERT(.query = WI(NULL, NULL, NULL, NULL, NULL, "'x'", NULL, NULL, NULL)));
-    FAILS("DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION", INSERT(.query = WI(NULL, NULL, NULL, NULL, NULL, "5", NULL, NULL, NULL)));
-    ROWS("SELECT i, CAST(d AS STRING), s FROM t ORDER BY i, d, s", "1|1.24|s\n1|1.50|5\n1|1.50|s\n1|1.50|s\n1|1.50|s\n1|1.50|s\n12|1.50|s\n");
+    FAILS("DATATYPE_MISMATCH.CAST_WITH_FUNC_SUGGESTION",
+          INSERT(.query = WI(NULL, NULL, NULL, NULL, NULL, "5", NULL, NULL, NULL)));
+    ROWS("SELECT i, CAST(d AS STRING), s FROM t ORDER BY i, d, s",
+         "1|1.24|s\n1|1.50|5\n1|1.50|s\n1|1.50|s\n1|1.50|s\n1|1.50|s\n12|1.50|s\n");
 }
 
 static void structs_are_paired_by_position(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.columns = wi_columns}));
-    FAILS("DELTA_METADATA_MISMATCH", INSERT(.query = WI(NULL, NULL, NULL, "named_struct('a', 1, 'b', 'x', 'c', 2)", NULL, NULL, NULL, NULL, NULL)));
-    FAILS("DELTA_INSERT_COLUMN_ARITY_MISMATCH", INSERT(.query = WI(NULL, NULL, NULL, "named_struct('a', 1)", NULL, NULL, NULL, NULL, NULL)));
-    FAILS("CAST_INVALID_INPUT", INSERT(.query = WI(NULL, NULL, NULL, "named_struct('b', 'x', 'a', 1)", NULL, NULL, NULL, NULL, NULL)));
-    FAILS("DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION", INSERT(.query = WI("named_struct('a', 1)", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)));
+    FAILS("DELTA_METADATA_MISMATCH",
+          INSERT(.query = WI(NULL, NULL, NULL, "named_struct('a', 1, 'b', 'x', 'c', 2)", NULL, NULL, NULL, NULL, NULL)));
+    FAILS("DELTA_INSERT_COLUMN_ARITY_MISMATCH",
+          INSERT(.query = WI(NULL, NULL, NULL, "named_struct('a', 1)", NULL, NULL, NULL, NULL, NULL)));
+    FAILS("CAST_INVALID_INPUT",
+          INSERT(.query = WI(NULL, NULL, NULL, "named_struct('b', 'x', 'a', 1)", NULL, NULL, NULL, NULL, NULL)));
+    FAILS("DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION",
+          INSERT(.query = WI("named_struct('a', 1)", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)));
     FAILS("CAST_INVALID_INPUT", INSERT(.query = WI(NULL, NULL, NULL, NULL, "array('x')", NULL, NULL, NULL, NULL)));
     OK(INSERT(.query = WI(NULL, NULL, NULL, "named_struct('b', '7', 'a', 8)", NULL, NULL, NULL, NULL, NULL)));
     OK(INSERT(.query = WI(NULL, NULL, NULL, "NULL", NULL, NULL, NULL, NULL, NULL)));
@@ -159,8 +176,10 @@ static void by_name_fills_what_is_missing(void **state) {
     OK(INSERT(.query = "SELECT 3 AS c, 1 AS a", .by_name = true));
     OK(INSERT(.query = "SELECT 'x' AS B, 3 AS C", .by_name = true));
     FAILS("DELTA_METADATA_MISMATCH", INSERT(.query = "SELECT 1 AS a, 2 AS zz", .by_name = true));
-    FAILS("INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS", INSERT(.query = "SELECT 1 AS a, '2' AS b, 3 AS c, 4 AS d", .by_name = true));
-    FAILS("DELTA_DUPLICATE_COLUMNS_FOUND", INSERT(.query = "SELECT 1 AS zz, 2 AS ZZ", .by_name = true, .options = {.merge_schema = true}));
+    FAILS("INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
+          INSERT(.query = "SELECT 1 AS a, '2' AS b, 3 AS c, 4 AS d", .by_name = true));
+    FAILS("DELTA_DUPLICATE_COLUMNS_FOUND",
+          INSERT(.query = "SELECT 1 AS zz, 2 AS ZZ", .by_name = true, .options = {.merge_schema = true}));
     FAILS("COLUMN_ALREADY_EXISTS", INSERT(.query = "SELECT 1 AS a, 2 AS A", .by_name = true));
     ROWS("SELECT * FROM t ORDER BY a", "NULL|x|3\n1|NULL|3\n");
     OK(world_create(w, (create_words){.columns = "a INT NOT NULL, b STRING", .or_replace = true}));
@@ -169,7 +188,8 @@ static void by_name_fills_what_is_missing(void **state) {
 
 static void defaults_stand_in(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "a INT DEFAULT 7, b STRING", .properties = "delta.feature.allowColumnDefaults=supported"}));
+    OK(world_create(
+        w, (create_words){.columns = "a INT DEFAULT 7, b STRING", .properties = "delta.feature.allowColumnDefaults=supported"}));
     OK(INSERT(.query = "SELECT 'z' AS b", .by_name = true));
     OK(INSERT(.query = "SELECT 'w'", .columns = "b"));
     OK(INSERT(.query = "VALUES (DEFAULT, 'x'), (1, DEFAULT)"));
@@ -193,8 +213,10 @@ static void empty_text_is_null_in_a_partition_column(void **state) {
     for (size_t i = 1; i < n; i++) {
         const json_node *add = json_get(lines[i], "add"), *p = json_get(json_get(add, "partitionValues"), "p");
         str path = json_get_str(add, "path", STR_NULL);
-        if (p->type == JSON_NULL) seen_null = str_starts_with(path, STR("p=__HIVE_DEFAULT_PARTITION__/"));
-        else seen_text = str_eqz(p->text, "a b:c") && str_starts_with(path, STR("p=a%20b%253Ac/"));
+        if (p->type == JSON_NULL)
+            seen_null = str_starts_with(path, STR("p=__HIVE_DEFAULT_PARTITION__/"));
+        else
+            seen_text = str_eqz(p->text, "a b:c") && str_starts_with(path, STR("p=a%20b%253Ac/"));
     }
     assert_true(seen_null && seen_text);
     OK(world_create(w, (create_words){.columns = "id INT, p STRING NOT NULL", .partitioned_by = "p", .or_replace = true}));
@@ -216,7 +238,8 @@ static void static_partitions_are_not_part_of_the_data(void **state) {
 
 static void an_overwrite_replaces_the_whole_table(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.query = "SELECT * FROM VALUES (1, 1), (2, 2), (3, 2) AS v(id, p)", .partitioned_by = "p"}));
+    OK(world_create(w,
+                    (create_words){.query = "SELECT * FROM VALUES (1, 1), (2, 2), (3, 2) AS v(id, p)", .partitioned_by = "p"}));
     OK(INSERT(.query = "VALUES (9, 1)", .overwrite = true));
     ACTIONS(1, "commitInfo add remove remove");
     PARAMETERS(1, "{\"mode\":\"Overwrite\",\"partitionBy\":\"[]\"}");
@@ -232,7 +255,8 @@ static void an_overwrite_replaces_the_whole_table(void **state) {
 
 static void a_static_overwrite_replaces_its_partition(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.query = "SELECT * FROM VALUES (1, 1, 'a'), (2, 2, 'a'), (3, 1, 'b') AS v(id, p, q)", .partitioned_by = "p,q"}));
+    OK(world_create(w, (create_words){.query = "SELECT * FROM VALUES (1, 1, 'a'), (2, 2, 'a'), (3, 1, 'b') AS v(id, p, q)",
+                                      .partitioned_by = "p,q"}));
     OK(INSERT(.query = "SELECT 10, 'c'", .overwrite = true, .partition = "p=1"));
     ACTIONS(1, "commitInfo add remove remove");
     PARAMETERS(1, "{\"mode\":\"Overwrite\",\"partitionBy\":\"[]\",\"predicate\":\"(p <=> 1)\"}");
@@ -252,7 +276,8 @@ static void a_static_overwrite_replaces_its_partition(void **state) {
 static void a_dynamic_overwrite_replaces_the_partitions_it_writes(void **state) {
     world *w = *state;
     const write_options dynamic = {.dynamic_known = true, .dynamic_overwrite = true};
-    OK(world_create(w, (create_words){.query = "SELECT * FROM VALUES (1, 'a'), (2, 'b'), (3, NULL), (4, NULL) AS v(id, p)", .partitioned_by = "p"}));
+    OK(world_create(w, (create_words){.query = "SELECT * FROM VALUES (1, 'a'), (2, 'b'), (3, NULL), (4, NULL) AS v(id, p)",
+                                      .partitioned_by = "p"}));
     OK(INSERT(.query = "VALUES (9, 'a'), (10, NULL)", .overwrite = true, .options = dynamic));
     PARAMETERS(1, "{\"mode\":\"Overwrite\",\"partitionBy\":\"[]\",\"isDynamicPartitionOverwrite\":true}");
     METRICS(1, "numFiles=2 numRemovedFiles=2 numOutputRows=2");
@@ -271,13 +296,16 @@ static void a_dynamic_overwrite_replaces_the_partitions_it_writes(void **state) 
 static void timestamps_of_other_writers_are_the_same_partition(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.query = "SELECT 1 AS id, timestamp'2024-01-01 00:00:00' AS p", .partitioned_by = "p"}));
-    assert_true(str_eqz(json_get(json_get(world_action(w, 0, "add"), "partitionValues"), "p")->text, "2024-01-01T00:00:00.000000Z"));
+    assert_true(
+        str_eqz(json_get(json_get(world_action(w, 0, "add"), "partitionValues"), "p")->text, "2024-01-01T00:00:00.000000Z"));
     /* the same partition in the older form, as another writer leaves it */
     str path = arena_printf(w->a, "%s/_delta_log/%020d.json", w->root, 1);
-    str line = arena_printf(w->a, "{\"commitInfo\":{\"operation\":\"WRITE\"}}\n{\"add\":{\"path\":\"other.parquet\",\"partitionValues\":{\"p\":\"2024-01-01 00:00:00\"},"
+    str line = arena_printf(w->a, "{\"commitInfo\":{\"operation\":\"WRITE\"}}\n{\"add\":{\"path\":\"other.parquet\","
+                                  "\"partitionValues\":{\"p\":\"2024-01-01 00:00:00\"},"
                                   "\"size\":1,\"modificationTime\":1,\"dataChange\":true}}\n");
     OK(store_put(w->store, path, line, STORE_PUT_IF_ABSENT, &w->err));
-    OK(INSERT(.query = "SELECT 2, timestamp'2024-01-01 00:00:00'", .overwrite = true, .options = {.dynamic_known = true, .dynamic_overwrite = true}));
+    OK(INSERT(.query = "SELECT 2, timestamp'2024-01-01 00:00:00'", .overwrite = true,
+              .options = {.dynamic_known = true, .dynamic_overwrite = true}));
     assert_int_equal(world_count(w, 2, "remove"), 2);
 }
 
@@ -314,16 +342,23 @@ static void files_are_cut_by_size_within_partitions_too(void **state) {
 
 static void statistics_follow_the_properties(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "a INT, b INT, s STRUCT<x: INT, y: STRING>", .properties = "delta.dataSkippingStatsColumns=b,s.y;delta.enableDeletionVectors=true;delta.dataSkippingStringPrefixLength=3"}));
+    OK(world_create(
+        w,
+        (create_words){
+            .columns = "a INT, b INT, s STRUCT<x: INT, y: STRING>",
+            .properties =
+                "delta.dataSkippingStatsColumns=b,s.y;delta.enableDeletionVectors=true;delta.dataSkippingStringPrefixLength=3"}));
     OK(INSERT(.query = "VALUES (1, 2, named_struct('x', 3, 'y', 'abcdef'))"));
-    assert_string_equal(arena_cstr(w->a, json_get_str(world_action(w, 1, "add"), "stats", STR_NULL)),
-                        "{\"numRecords\":1,\"minValues\":{\"b\":2,\"s\":{\"y\":\"abc\"}},\"maxValues\":{\"b\":2,\"s\":{\"y\":\"abc\x7f\"}},"
-                        "\"nullCount\":{\"b\":0,\"s\":{\"y\":0}},\"tightBounds\":true}");
+    assert_string_equal(
+        arena_cstr(w->a, json_get_str(world_action(w, 1, "add"), "stats", STR_NULL)),
+        "{\"numRecords\":1,\"minValues\":{\"b\":2,\"s\":{\"y\":\"abc\"}},\"maxValues\":{\"b\":2,\"s\":{\"y\":\"abc\x7f\"}},"
+        "\"nullCount\":{\"b\":0,\"s\":{\"y\":0}},\"tightBounds\":true}");
 }
 
 static void row_tracking_and_commit_timestamps_are_served(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "a BIGINT", .properties = "delta.enableRowTracking=true;delta.enableInCommitTimestamps=true"}));
+    OK(world_create(w, (create_words){.columns = "a BIGINT",
+                                      .properties = "delta.enableRowTracking=true;delta.enableInCommitTimestamps=true"}));
     OK(INSERT(.query = "SELECT id FROM range(3)"));
     OK(INSERT(.query = "SELECT id FROM range(2)"));
     assert_int_equal(json_get_i64(world_action(w, 1, "add"), "baseRowId", -1), 0);

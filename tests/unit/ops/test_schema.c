@@ -31,7 +31,8 @@ static void new_columns_are_appended(void **state) {
     assert_string_equal(schema(w), "STRUCT<a: INT NOT NULL, b: STRING>");
     OK(INSERT(.query = "SELECT 2, 'y', 3.5D AS c", .options = merge)); /* by position: what is left over has its own name */
     assert_string_equal(schema(w), "STRUCT<a: INT NOT NULL, b: STRING, c: DOUBLE>");
-    OK(INSERT(.query = "SELECT 3 AS a, NULL AS nothing", .by_name = true, .options = merge)); /* a column of nothing but NULL says nothing */
+    OK(INSERT(.query = "SELECT 3 AS a, NULL AS nothing", .by_name = true,
+              .options = merge)); /* a column of nothing but NULL says nothing */
     assert_string_equal(world_actions(w, 3), "commitInfo add");
     ROWS("SELECT a, b, CAST(c AS STRING) FROM t ORDER BY a", "1|x|NULL\n2|y|3.5\n3|NULL|NULL\n");
     FAILS("COLUMN_ALREADY_EXISTS", INSERT(.query = "SELECT 2, 'y', 3D, 4 AS A", .options = merge));
@@ -71,19 +72,25 @@ static void types_widen_where_the_table_allows_it(void **state) {
     OK(world_create(w, (create_words){.columns = "a TINYINT, m MAP<INT, FLOAT>, d DECIMAL(5,2), s STRUCT<x: INT>"}));
     const char *wider = "SELECT 300, map(1, 1.5D), CAST(12345.678 AS DECIMAL(8,3)), named_struct('x', 5000000000)";
     FAILS("CAST_OVERFLOW_IN_TABLE_INSERT", INSERT(.query = wider, .options = merge));
-    OK(world_create(w, (create_words){.columns = "a TINYINT, m MAP<INT, FLOAT>, d DECIMAL(5,2), s STRUCT<x: INT>", .properties = "delta.enableTypeWidening=true", .or_replace = true}));
+    OK(world_create(w, (create_words){.columns = "a TINYINT, m MAP<INT, FLOAT>, d DECIMAL(5,2), s STRUCT<x: INT>",
+                                      .properties = "delta.enableTypeWidening=true",
+                                      .or_replace = true}));
     FAILS("CAST_OVERFLOW_IN_TABLE_INSERT", INSERT(.query = wider)); /* only a write that may change the schema */
     OK(INSERT(.query = wider, .options = merge));
     assert_string_equal(schema(w), "STRUCT<a: INT, m: MAP<INT, DOUBLE>, d: DECIMAL(8,3), s: STRUCT<x: BIGINT>>");
     OK(INSERT(.query = "SELECT 5000000000, NULL, NULL, NULL", .options = merge));
     assert_string_equal(
         schema_json(w),
-        "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"long\",\"nullable\":true,\"metadata\":{\"delta.typeChanges\":["
+        "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"long\",\"nullable\":true,\"metadata\":{\"delta."
+        "typeChanges\":["
         "{\"toType\":\"integer\",\"fromType\":\"byte\"},{\"toType\":\"long\",\"fromType\":\"integer\"}]}},"
-        "{\"name\":\"m\",\"type\":{\"type\":\"map\",\"keyType\":\"integer\",\"valueType\":\"double\",\"valueContainsNull\":true},\"nullable\":true,"
+        "{\"name\":\"m\",\"type\":{\"type\":\"map\",\"keyType\":\"integer\",\"valueType\":\"double\",\"valueContainsNull\":true},"
+        "\"nullable\":true,"
         "\"metadata\":{\"delta.typeChanges\":[{\"toType\":\"double\",\"fromType\":\"float\",\"fieldPath\":\"value\"}]}},"
-        "{\"name\":\"d\",\"type\":\"decimal(8,3)\",\"nullable\":true,\"metadata\":{\"delta.typeChanges\":[{\"toType\":\"decimal(8,3)\",\"fromType\":\"decimal(5,2)\"}]}},"
-        "{\"name\":\"s\",\"type\":{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"long\",\"nullable\":true,\"metadata\":"
+        "{\"name\":\"d\",\"type\":\"decimal(8,3)\",\"nullable\":true,\"metadata\":{\"delta.typeChanges\":[{\"toType\":\"decimal("
+        "8,3)\",\"fromType\":\"decimal(5,2)\"}]}},"
+        "{\"name\":\"s\",\"type\":{\"type\":\"struct\",\"fields\":[{\"name\":\"x\",\"type\":\"long\",\"nullable\":true,"
+        "\"metadata\":"
         "{\"delta.typeChanges\":[{\"toType\":\"long\",\"fromType\":\"integer\"}]}}]},\"nullable\":true,\"metadata\":{}}]}");
     FAILS("CAST_INVALID_INPUT", INSERT(.query = "SELECT 'x', NULL, NULL, NULL", .options = merge)); /* no widening: cast */
     ROWS("SELECT a, CAST(d AS STRING), s.x FROM t ORDER BY a", "300|12345.678|5000000000\n5000000000|NULL|NULL\n");
@@ -105,17 +112,20 @@ static void data_frames_pair_by_name_and_do_not_cast(void **state) {
     OK(INSERT(.query = "SELECT 2 AS nn, NULL AS whatever, 7 AS l", .data_frame = true)); /* nothing is lost from int to bigint */
     OK(INSERT(.query = "SELECT 3 AS nn, named_struct('B', 'x', 'a', 1) AS st", .data_frame = true));
     OK(INSERT(.query = "SELECT 4 AS nn, named_struct('b', 'y') AS st", .data_frame = true));
-    ROWS("SELECT nn, i, st.a, st.b, l FROM t ORDER BY nn", "1|2|NULL|NULL|NULL\n2|NULL|NULL|NULL|7\n3|NULL|1|x|NULL\n4|NULL|NULL|y|NULL\n");
+    ROWS("SELECT nn, i, st.a, st.b, l FROM t ORDER BY nn",
+         "1|2|NULL|NULL|NULL\n2|NULL|NULL|NULL|7\n3|NULL|1|x|NULL\n4|NULL|NULL|y|NULL\n");
     ROWS("SELECT count(*) FROM t WHERE st IS NULL", "2\n");
     OK(INSERT(.query = "SELECT 5 AS nn, named_struct('c', 9, 'b', 'z') AS st", .data_frame = true, .options = merge));
-    assert_string_equal(schema(w), "STRUCT<i: INT, s: STRING, st: STRUCT<a: INT, b: STRING, c: INT>, nn: INT NOT NULL, l: BIGINT>");
+    assert_string_equal(schema(w),
+                        "STRUCT<i: INT, s: STRING, st: STRUCT<a: INT, b: STRING, c: INT>, nn: INT NOT NULL, l: BIGINT>");
     ROWS("SELECT st.a, st.b, st.c FROM t WHERE nn = 5", "NULL|z|9\n");
 }
 
 static void collections_of_structs_pair_by_name(void **state) {
     world *w = *state;
     OK(world_create(w, (create_words){.columns = "l ARRAY<STRUCT<a: INT, b: INT>>, m MAP<STRING, STRUCT<a: INT, b: INT>>"}));
-    OK(INSERT(.query = "SELECT array(named_struct('b', 2, 'a', 1), NULL) AS l, map('k', named_struct('b', 4, 'a', 3)) AS m", .data_frame = true));
+    OK(INSERT(.query = "SELECT array(named_struct('b', 2, 'a', 1), NULL) AS l, map('k', named_struct('b', 4, 'a', 3)) AS m",
+              .data_frame = true));
     OK(INSERT(.query = "SELECT CAST(NULL AS ARRAY<STRUCT<b: INT, a: INT>>) AS l", .data_frame = true));
     ROWS("SELECT l[0].a, l[0].b, l[1].a, m['k'].a, m['k'].b FROM t WHERE l IS NOT NULL", "1|2|NULL|3|4\n");
     ROWS("SELECT count(*) FROM t WHERE l IS NULL", "1\n");
@@ -143,11 +153,13 @@ static void an_overwrite_may_bring_its_own_schema(void **state) {
     const write_options overwrite = {.overwrite_schema = true};
     OK(world_load(w, "SELECT 1 AS a, 'x' AS p", SAVE_APPEND, "p", (write_options){0}));
     str id = json_get_str(world_action(w, 0, "metaData"), "id", STR_NULL);
-    FAILS("DELTA_FAILED_TO_MERGE_FIELDS", world_load(w, "SELECT 'text' AS a, 'x' AS p", SAVE_OVERWRITE, NULL, (write_options){0}));
+    FAILS("DELTA_FAILED_TO_MERGE_FIELDS",
+          world_load(w, "SELECT 'text' AS a, 'x' AS p", SAVE_OVERWRITE, NULL, (write_options){0}));
     FAILS("DELTA_METADATA_MISMATCH", world_load(w, "SELECT 1 AS a, 'x' AS p, 1 AS b", SAVE_OVERWRITE, NULL, (write_options){0}));
     OK(world_load(w, "SELECT 'text' AS a, 5 AS v", SAVE_OVERWRITE, "v", overwrite));
     assert_string_equal(world_actions(w, 1), "commitInfo metaData add remove");
-    assert_string_equal(world_parameters(w, 1), "{\"mode\":\"Overwrite\",\"partitionBy\":\"[\\\"v\\\"]\",\"canOverwriteSchema\":true}");
+    assert_string_equal(world_parameters(w, 1),
+                        "{\"mode\":\"Overwrite\",\"partitionBy\":\"[\\\"v\\\"]\",\"canOverwriteSchema\":true}");
     assert_string_equal(schema(w), "STRUCT<a: STRING, v: INT>");
     assert_true(str_eq(json_get_str(world_action(w, 1, "metaData"), "id", STR_NULL), id));
     ROWS("SELECT a, v FROM t", "text|5\n");
@@ -155,12 +167,14 @@ static void an_overwrite_may_bring_its_own_schema(void **state) {
     assert_int_equal(json_get(world_action(w, 2, "metaData"), "partitionColumns")->count, 0);
     OK(world_load(w, "SELECT 1 AS a, 6 AS v", SAVE_OVERWRITE, "v", overwrite));
     const write_options dynamic = {.overwrite_schema = true, .dynamic_known = true, .dynamic_overwrite = true};
-    FAILS("DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE", world_load(w, "SELECT 1 AS a, 6 AS v", SAVE_OVERWRITE, "v", dynamic));
+    FAILS("DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE",
+          world_load(w, "SELECT 1 AS a, 6 AS v", SAVE_OVERWRITE, "v", dynamic));
 }
 
 static void a_column_of_a_check_keeps_its_type(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "i INT, j INT", .properties = "delta.constraints.c=i > 0;delta.enableTypeWidening=true"}));
+    OK(world_create(
+        w, (create_words){.columns = "i INT, j INT", .properties = "delta.constraints.c=i > 0;delta.enableTypeWidening=true"}));
     FAILS("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", INSERT(.query = "SELECT 'x' AS i", .data_frame = true));
     FAILS("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", INSERT(.query = "SELECT 5L AS i", .data_frame = true, .options = merge));
     FAILS("DELTA_CONSTRAINT_DATA_TYPE_MISMATCH", INSERT(.query = "SELECT array(1) AS i", .data_frame = true));
@@ -175,7 +189,8 @@ static void a_replaced_schema_is_no_longer_clustered(void **state) {
     OK(world_load(w, "SELECT 1 AS a", SAVE_OVERWRITE, NULL, (write_options){0})); /* the same schema: still clustered */
     assert_null(world_action(w, 1, "domainMetadata"));
     OK(world_load(w, "SELECT 'x' AS b", SAVE_OVERWRITE, NULL, (write_options){.overwrite_schema = true}));
-    assert_true(str_eqz(json_get_str(world_action(w, 2, "domainMetadata"), "configuration", STR_NULL), "{\"clusteringColumns\":[],\"domainName\":\"delta.clustering\"}"));
+    assert_true(str_eqz(json_get_str(world_action(w, 2, "domainMetadata"), "configuration", STR_NULL),
+                        "{\"clusteringColumns\":[],\"domainName\":\"delta.clustering\"}"));
 }
 
 int main(void) {
