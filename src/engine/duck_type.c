@@ -166,6 +166,43 @@ duckdb_logical_type engine_logical_type(const data_type *type, bool physical_nam
     }
 }
 
+/* ---- comparing ---- */
+
+static bool struct_fits(duckdb_logical_type found, const data_type *type);
+
+bool engine_type_fits(duckdb_logical_type found, const data_type *type) {
+    int id = (int)duckdb_get_type_id(found);
+    if (type->id == TYPE_VARIANT) return id == DUCKDB_TYPE_VARIANT_1_5;
+    if (type->id == TYPE_STRUCT) return id == DUCKDB_TYPE_STRUCT && struct_fits(found, type);
+    duckdb_logical_type wanted = engine_logical_type(type, false);
+    bool fits = wanted && id == (int)duckdb_get_type_id(wanted);
+    if (fits && type->id == TYPE_DECIMAL)
+        fits = duckdb_decimal_internal_type(found) == duckdb_decimal_internal_type(wanted) &&
+               duckdb_decimal_scale(found) == duckdb_decimal_scale(wanted);
+    if (wanted) duckdb_destroy_logical_type(&wanted);
+    if (fits && type->id == TYPE_ARRAY) {
+        duckdb_logical_type child = duckdb_list_type_child_type(found);
+        fits = engine_type_fits(child, type->element);
+        duckdb_destroy_logical_type(&child);
+    } else if (fits && type->id == TYPE_MAP) {
+        duckdb_logical_type key = duckdb_map_type_key_type(found), item = duckdb_map_type_value_type(found);
+        fits = engine_type_fits(key, type->key) && engine_type_fits(item, type->element);
+        duckdb_destroy_logical_type(&key);
+        duckdb_destroy_logical_type(&item);
+    }
+    return fits;
+}
+
+static bool struct_fits(duckdb_logical_type found, const data_type *type) {
+    bool fits = duckdb_struct_type_child_count(found) == type->n_fields;
+    for (size_t i = 0; fits && i < type->n_fields; i++) {
+        duckdb_logical_type child = duckdb_struct_type_child_type(found, i);
+        fits = engine_type_fits(child, type->fields[i].type);
+        duckdb_destroy_logical_type(&child);
+    }
+    return fits;
+}
+
 /* ---- DuckDB → Spark ---- */
 
 static silt_status struct_from_duck(duckdb_logical_type type, arena *a, const data_type **out, silt_error *err) {

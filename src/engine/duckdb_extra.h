@@ -37,6 +37,13 @@ void duckdb_config_option_set_default_scope(duckdb_config_option option, duckdb_
 void duckdb_config_option_set_description(duckdb_config_option option, const char *description);
 duckdb_state duckdb_register_config_option(duckdb_connection connection, duckdb_config_option option);
 
+/** State of a scalar function per thread that runs it: `init` makes it, `destroy` ends it. */
+typedef void (*duckdb_scalar_function_init_t)(duckdb_init_info info);
+void duckdb_scalar_function_set_init(duckdb_scalar_function function, duckdb_scalar_function_init_t init);
+void duckdb_scalar_function_init_set_state(duckdb_init_info info, void *state, duckdb_delete_callback_t destroy);
+void duckdb_scalar_function_init_set_error(duckdb_init_info info, const char *error);
+void *duckdb_scalar_function_get_state(duckdb_function_info info);
+
 /** As duckdb_vector_assign_string_element_len, without the UTF-8 check. */
 void duckdb_unsafe_vector_assign_string_element_len(duckdb_vector vector, idx_t index, const char *text, idx_t length);
 

@@ -204,6 +204,52 @@ static void variant_text(call *c, idx_t row) {
     else ret_null(c, row);
 }
 
+/* ---- schema_of_json, schema_of_variant ---- */
+
+/* The type of one value as DDL. Numbers: BIGINT when whole, DOUBLE else (a variant: DECIMAL by its digits). Arrays are typed by their first element that is not null. */
+static void write_schema(buf *out, const json_node *n, bool variant) {
+    switch (n->type) {
+        case JSON_NULL: buf_append_z(out, variant ? "VOID" : "STRING"); return;
+        case JSON_BOOL: buf_append_z(out, "BOOLEAN"); return;
+        case JSON_STRING: buf_append_z(out, "STRING"); return;
+        case JSON_NUMBER: {
+            int64_t whole;
+            buf_append_z(out, str_to_i64(n->text, &whole) ? "BIGINT" : "DOUBLE");
+            return;
+        }
+        case JSON_ARRAY: {
+            const json_node *first = NULL;
+            for (size_t i = 0; i < n->count && !first; i++)
+                if (n->values[i].type != JSON_NULL) first = &n->values[i];
+            buf_append_z(out, "ARRAY<");
+            if (first) write_schema(out, first, variant);
+            else buf_append_z(out, variant ? "VOID" : "STRING");
+            buf_append_char(out, '>');
+            return;
+        }
+        case JSON_OBJECT:
+            buf_append_z(out, variant ? "OBJECT<" : "STRUCT<");
+            for (size_t i = 0; i < n->count; i++) {
+                buf_append_z(out, i ? ", " : "");
+                buf_append(out, n->keys[i]);
+                buf_append_z(out, ": ");
+                write_schema(out, &n->values[i], variant);
+            }
+            buf_append_char(out, '>');
+            return;
+    }
+}
+
+static void json_schema(call *c, idx_t row) {
+    arena *a;
+    str text = call_str(c, 0, row);
+    const json_node *root = parse(text, &a);
+    if (root) write_schema(&c->text, root, call_bool(c, 1, row));
+    arena_free(a);
+    if (root) ret_text(c, row);
+    else call_raise(c, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "22023", "Malformed records are detected in record parsing: %.*s.", (int)(text.len > 200 ? 200 : text.len), text.ptr);
+}
+
 /* ---- to_json: fields that are null are left out ---- */
 
 static void write_offset(buf *out, int64_t offset_us) {
@@ -306,6 +352,7 @@ static void to_json(call *c, idx_t row) {
 static const call_def defs[] = {
     {"silt_json_path", json_path, "ss", 's', 0}, {"silt_json_field", json_field, "ss", 's', 0}, {"silt_json_array_length", json_array_length, "s", 'i', 0},
     {"silt_json_keys", json_keys, "s", 'S', 0}, {"silt_check_json", check_json, "s", 's', CALL_RAISES}, {"silt_json_compact", json_compact, "s", 's', 0},
+    {"silt_json_schema", json_schema, "sb", 's', CALL_RAISES},
     {"silt_variant_text", variant_text, "s", 's', 0}, {"silt_to_json", to_json, "*l", 's', 0},
 };
 

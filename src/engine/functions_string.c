@@ -123,39 +123,6 @@ static void chr(call *c, idx_t row) {
 
 /* ---- case ---- */
 
-/* upper(s) by DuckDB but for ß, whose capital form is two letters. */
-static void upper(call *c, idx_t row) {
-    str s = call_str(c, 0, row), up = call_str(c, 1, row);
-    if (str_find(s, STR("ß")) == SIZE_MAX) {
-        ret_str(c, row, up);
-        return;
-    }
-    for (size_t a = 0, b = 0; a < s.len;) {
-        uint32_t cp = str_next_codepoint(s, &a), u = b < up.len ? str_next_codepoint(up, &b) : cp;
-        if (cp == 0xDF) buf_append_z(&c->text, "SS");
-        else put_codepoint(&c->text, u);
-    }
-    ret_text(c, row);
-}
-
-/* lower(s) by DuckDB but for İ, whose small form keeps its dot as a combining character. */
-static void lower(call *c, idx_t row) {
-    str s = call_str(c, 0, row), low = call_str(c, 1, row);
-    if (str_find(s, STR("İ")) == SIZE_MAX) {
-        ret_str(c, row, low);
-        return;
-    }
-    size_t a = 0, b = 0;
-    while (a < s.len) {
-        uint32_t cp = str_next_codepoint(s, &a), l = b < low.len ? str_next_codepoint(low, &b) : cp;
-        if (cp == 0x130) {
-            buf_append_z(&c->text, "i\xCC\x87");
-            if (l == 'i' && b + 1 < low.len && (unsigned char)low.ptr[b] == 0xCC && (unsigned char)low.ptr[b + 1] == 0x87) b += 2;
-        } else put_codepoint(&c->text, l);
-    }
-    ret_text(c, row);
-}
-
 static uint32_t title_case(uint32_t cp) {
     if (cp < 0x80) return (uint32_t)toupper((int)cp);
     if ((cp >= 0xE0 && cp <= 0xFE && cp != 0xF7) || (cp >= 0x3B1 && cp <= 0x3C9 && cp != 0x3C2) || (cp >= 0x430 && cp <= 0x44F)) return cp - 32;
@@ -567,16 +534,33 @@ static void quote(call *c, idx_t row) {
     ret_text(c, row);
 }
 
+static void randstr(call *c, idx_t row) {
+    static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    int32_t n = call_i32(c, 0, row);
+    if (n < 0) {
+        call_raise(c, "INVALID_PARAMETER_VALUE.LENGTH", "22023", "The value of parameter(s) `length` in `randstr` is invalid: expects a value >= 0, but got %d.", n);
+        return;
+    }
+    for (int32_t i = 0; i < n && buf_ok(&c->text); i++) {
+        uint8_t byte;
+        do random_bytes(&byte, 1);
+        while (byte >= 248); /* 4 × 62: every letter as likely as the others */
+        buf_append_char(&c->text, alphabet[byte % 62]);
+    }
+    ret_text(c, row);
+}
+
 static void is_utf8(call *c, idx_t row) { ret_bool(c, row, str_is_utf8(call_str(c, 0, row))); }
 
 static const call_def defs[] = {
     {"silt_substring", substring, "sii", 's', 0}, {"silt_subbinary", subbinary, "Bii", 'B', 0}, {"silt_right", right, "si", 's', 0}, {"silt_lpad", lpad, "sis", 's', 0},
     {"silt_rpad", rpad, "sis", 's', 0}, {"silt_reverse", reverse, "s", 's', 0}, {"silt_repeat", repeat, "si", 's', 0}, {"silt_ascii", ascii, "s", 'i', 0}, {"silt_chr", chr, "l", 's', 0},
-    {"silt_upper", upper, "ss", 's', 0}, {"silt_lower", lower, "ss", 's', 0}, {"silt_initcap", initcap, "s", 's', 0}, {"silt_locate", locate, "ssi", 'i', 0},
+    {"silt_initcap", initcap, "s", 's', 0}, {"silt_locate", locate, "ssi", 'i', 0},
     {"silt_replace", replace, "sss", 's', 0}, {"silt_translate", translate, "sss", 's', 0}, {"silt_overlay", overlay, "ssii", 's', 0}, {"silt_find_in_set", find_in_set, "ss", 'i', 0},
     {"silt_split_part", split_part, "ssi", 's', CALL_RAISES}, {"silt_substring_index", substring_index, "ssi", 's', 0}, {"silt_starts", starts, "BB", 'b', 0}, {"silt_ends", ends, "BB", 'b', 0},
     {"silt_like", like, "sssb", 'b', CALL_RAISES}, {"silt_re2_replacement", re2_replacement, "s", 's', 0}, {"silt_split", split, "sSi", 'S', 0}, {"silt_join", join, "Ss", 's', 0},
     {"silt_levenshtein", levenshtein, "ssi", 'i', 0}, {"silt_soundex", soundex, "s", 's', 0}, {"silt_luhn", luhn, "s", 'b', 0}, {"silt_elt_index", elt_index, "ll", 'l', CALL_RAISES},
+    {"silt_randstr", randstr, "i", 's', CALL_RAISES},
     {"silt_mask", mask, "sssss", 's', CALL_NULLS}, {"silt_quote", quote, "s", 's', 0}, {"silt_is_utf8", is_utf8, "s", 'b', 0},
 };
 

@@ -30,7 +30,7 @@ struct engine {
     pthread_mutex_t mutex; /* guards everything below */
     engine_connection *connections;
     uint64_t next_id;
-    engine_registry scans, feeds;
+    engine_registry scans, feeds, taps;
     char *time_zone;      /* the session's, for folding */
     char *temp_directory; /* owned and removed on close when temp_is_private */
     bool temp_is_private;
@@ -87,6 +87,8 @@ void engine_write_path(buf *out, str path);
 void engine_write_type(buf *out, const data_type *type, bool physical_names);
 /** The same as a logical type object; end with duckdb_destroy_logical_type. NULL when memory ran out or the type cannot be carried. */
 duckdb_logical_type engine_logical_type(const data_type *type, bool physical_names);
+/** Does a vector of the found type hold what `type` says, whatever the names? */
+bool engine_type_fits(duckdb_logical_type found, const data_type *type);
 /** Spark's type for a DuckDB type as a reader meets it in files; UNSUPPORTED by name. */
 silt_status engine_type_from_duck(duckdb_logical_type type, arena *a, const data_type **out, silt_error *err) MUST_CHECK;
 

@@ -18,6 +18,7 @@
 #include "engine/scan.h"
 #include "engine/sources.h"
 #include "engine/write_feed.h"
+#include "engine/write_tap.h"
 
 /* ---- numbered objects ---- */
 
@@ -173,6 +174,7 @@ static silt_status register_everything(engine *e, silt_error *err) {
     if (status == SILT_OK) status = engine_register_scan_functions(e, connection, err);
     if (status == SILT_OK) status = engine_register_arrow_input(e, connection, err);
     if (status == SILT_OK) status = engine_register_feed(e, connection, err);
+    if (status == SILT_OK) status = engine_register_tap(e, connection, err);
 
     duckdb_disconnect(&connection);
     return status;
@@ -213,6 +215,7 @@ void engine_close(engine *e) {
     if (e->temp_is_private) nftw(e->temp_directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     registry_dispose(&e->scans);
     registry_dispose(&e->feeds);
+    registry_dispose(&e->taps);
     free(e->temp_directory);
     free(e->time_zone);
     pthread_cond_destroy(&e->watcher_wake);

@@ -1,8 +1,10 @@
 /**
- * Writing a query's rows as data files: one COPY per file over silt_feed, so that file names, folders, sizes and statistics are Silt's own (what DuckDB's PARTITION_BY and
- * FILE_SIZE_BYTES do otherwise: docs/decisions/002-engine-rules.md). The files are made durable at the end, several at a time; on any failure all are removed.
+ * Writing a query's rows as data files: one COPY per file, so that file names, folders, sizes and statistics are Silt's own (what DuckDB's PARTITION_BY and
+ * FILE_SIZE_BYTES do otherwise: docs/decisions/002-engine-rules.md). Where one file is surely enough, its COPY reads the query itself, with a tap in its SELECT; else the
+ * query streams once and silt_feed deals it out. The files are made durable at the end, several at a time; on any failure all are removed.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/ident.h"
@@ -10,6 +12,7 @@
 #include "engine/write_copy.h"
 #include "engine/write_feed.h"
 #include "engine/write_partition.h"
+#include "engine/write_tap.h"
 
 /* A file on its way: where COPY writes it, and what the store calls it. */
 typedef struct open_file {
@@ -48,13 +51,12 @@ static silt_status check_spec(const write_spec *spec, silt_error *err) {
     return SILT_OK;
 }
 
-/* The query's rows, brought together by partition. */
-static silt_status print_rows(writer *w, buf *out, silt_error *err) {
-    TRY(running_query_print(&w->query, false, err));
+/* The printed query's rows, brought together by partition. */
+static void print_rows(const writer *w, buf *out) {
     const write_spec *spec = w->spec;
     if (spec->n_partition_columns == 0) {
         buf_append(out, buf_str(&w->query.sql));
-        return SILT_OK;
+        return;
     }
     buf_append_z(out, "SELECT * FROM (");
     buf_append(out, buf_str(&w->query.sql));
@@ -64,15 +66,14 @@ static silt_status print_rows(writer *w, buf *out, silt_error *err) {
         if (i) buf_append_z(out, ", ");
         partition_write_sort_key(out, spec->schema->fields[column].type, column);
     }
-    return SILT_OK;
 }
 
-static silt_status open_writer(writer *w, silt_error *err) {
+static silt_status open_feed(writer *w, silt_error *err) {
     buf sql;
     buf_init(&sql, BUF_MAX_DEFAULT);
-    silt_status status = print_rows(w, &sql, err);
+    print_rows(w, &sql);
     const char *text = buf_cstr(&sql);
-    if (status == SILT_OK) status = text ? write_feed_open(&w->query, text, w->spec, &w->feed, err) : error_no_memory(err);
+    silt_status status = text ? write_feed_open(&w->query, text, w->spec, &w->feed, err) : error_no_memory(err);
     buf_dispose(&sql);
     TRY(status);
     TRY(engine_connect(w->engine, &w->copier, err));
@@ -107,7 +108,9 @@ static silt_status begin_store_file(writer *w, str relative, open_file *out, sil
 static silt_status copy_rows(writer *w, const open_file *file, silt_error *err) {
     buf sql;
     buf_init(&sql, BUF_MAX_DEFAULT);
-    copy_write_statement(&sql, w->spec, &w->format, write_feed_id(w->feed), file->local);
+    char rows[48];
+    snprintf(rows, sizeof rows, "silt_feed(%llu)", (unsigned long long)write_feed_id(w->feed));
+    copy_write_statement(&sql, w->spec, &w->format, str_of(rows), NULL, file->local);
     const char *text = buf_cstr(&sql);
     silt_status status = text ? engine_execute(w->copier, text, err) : error_no_memory(err);
     buf_dispose(&sql);
@@ -126,6 +129,17 @@ static silt_status file_size(writer *w, str local, int64_t *out, silt_error *err
     return SILT_OK;
 }
 
+static silt_status keep_file(writer *w, written_file *made, const buf *stats, silt_error *err) {
+    if (w->spec->collect_stats) {
+        made->stats = buf_ok(stats) ? arena_str(w->arena, buf_str(stats)) : STR_NULL;
+        if (!made->stats.ptr) return error_no_memory(err);
+    }
+    if (!ARENA_PUSH(w->arena, w->out->files, w->out->n_files, w->file_capacity, *made)) return error_no_memory(err);
+    w->out->rows += made->num_records;
+    w->out->bytes += made->size_bytes;
+    return SILT_OK;
+}
+
 static silt_status write_file(writer *w, value *partition, silt_error *err) {
     written_file made = {.partition = partition};
     open_file file;
@@ -137,19 +151,13 @@ static silt_status write_file(writer *w, value *partition, silt_error *err) {
     buf stats;
     buf_init(&stats, BUF_MAX_DEFAULT);
     silt_status status = write_feed_end_file(w->feed, made.size_bytes, &made.num_records, &stats, err);
-    if (status == SILT_OK && w->spec->collect_stats) {
-        made.stats = buf_ok(&stats) ? arena_str(w->arena, buf_str(&stats)) : STR_NULL;
-        if (!made.stats.ptr) status = error_no_memory(err);
-    }
+    if (status == SILT_OK) status = keep_file(w, &made, &stats, err);
     buf_dispose(&stats);
-    TRY(status);
-    if (!ARENA_PUSH(w->arena, w->out->files, w->out->n_files, w->file_capacity, made)) return error_no_memory(err);
-    w->out->rows += made.num_records;
-    w->out->bytes += made.size_bytes;
-    return SILT_OK;
+    return status;
 }
 
-static silt_status write_files(writer *w, silt_error *err) {
+static silt_status write_by_feed(writer *w, silt_error *err) {
+    TRY(open_feed(w, err));
     for (;;) {
         bool more;
         value *partition;
@@ -157,6 +165,108 @@ static silt_status write_files(writer *w, silt_error *err) {
         if (!more) return SILT_OK;
         TRY(write_file(w, partition, err));
     }
+}
+
+/* ---- the fast way: one file, straight from the query ---- */
+
+static bool has_own_names(const data_type *type) {
+    if (type->element && !has_own_names(type->element)) return false;
+    if (type->key && !has_own_names(type->key)) return false;
+    for (size_t i = 0; i < type->n_fields; i++)
+        if (!str_eq(type->fields[i].name, type->fields[i].physical_name) || !has_own_names(type->fields[i].type)) return false;
+    return true;
+}
+
+/* Renaming nested fields is what the feed does for nothing. */
+static bool nested_names_are_physical(const data_type *schema) {
+    for (size_t i = 0; i < schema->n_fields; i++)
+        if (!has_own_names(schema->fields[i].type)) return false;
+    return true;
+}
+
+/* One table, filtered, computed or aggregated: then its rows take at most about what they take now. */
+static bool is_of_one_table(const query *q) {
+    if (q->set != SET_NONE || q->n_ctes || !q->from) return false;
+    if (q->from->kind == REL_SUBQUERY) return q->from->subquery && is_of_one_table(q->from->subquery);
+    return q->from->kind == REL_TABLE;
+}
+
+static bool makes_one_file(const writer *w) {
+    const write_spec *spec = w->spec;
+    if (spec->n_partition_columns || spec->max_records_per_file > 0 || !spec->collect_stats ||
+        !nested_names_are_physical(spec->schema))
+        return false;
+    if (spec->target_file_bytes <= 0) return true;
+    if (w->query.scans.n_nodes != 1 || !is_of_one_table(w->query.query)) return false;
+    int64_t bytes = w->query.scans.nodes[0]->scan.read_bytes; /* 0: not known */
+    return bytes > 0 && bytes <= spec->target_file_bytes;
+}
+
+static silt_status copy_query(writer *w, const write_tap *tap, const open_file *file, int64_t *out_rows, silt_error *err) {
+    buf sql, rows, column;
+    buf_init(&sql, BUF_MAX_DEFAULT);
+    buf_init(&rows, BUF_MAX_DEFAULT);
+    buf_init(&column, BUF_MAX_DEFAULT);
+    buf_append_char(&rows, '(');
+    buf_append(&rows, buf_str(&w->query.sql));
+    buf_append_char(&rows, ')');
+    write_tap_print(tap, &column);
+    const copy_override override = {write_tap_column(tap), buf_str(&column)};
+    copy_write_statement(&sql, w->spec, &w->format, buf_str(&rows), &override, file->local);
+    const char *text = buf_ok(&rows) && buf_ok(&column) ? buf_cstr(&sql) : NULL;
+    duckdb_result result;
+    silt_status status = text ? engine_query(w->copier, text, &result, err) : error_no_memory(err);
+    if (status == SILT_OK) {
+        *out_rows = (int64_t)duckdb_rows_changed(&result);
+        duckdb_destroy_result(&result);
+    } else if (text)
+        status = running_query_failure(&w->query, status, err);
+    buf_dispose(&column);
+    buf_dispose(&rows);
+    buf_dispose(&sql);
+    return status;
+}
+
+static silt_status write_with_tap(writer *w, write_tap *tap, const open_file *file, written_file *made, silt_error *err) {
+    TRY(running_query_connect(&w->query, &w->copier, err));
+    TRY(copy_query(w, tap, file, &made->num_records, err));
+    if (made->num_records == 0) { /* COPY makes a file of no rows */
+        store_write_abort(w->spec->store, file->path, file->local);
+        w->n_open = 0;
+        return SILT_OK;
+    }
+    TRY(file_size(w, file->local, &made->size_bytes, err));
+    buf stats;
+    buf_init(&stats, BUF_MAX_DEFAULT);
+    silt_status status = write_tap_finish(tap, made->num_records, &stats, err);
+    if (status == SILT_OK) status = keep_file(w, made, &stats, err);
+    buf_dispose(&stats);
+    return status;
+}
+
+/* *out_done is false when no column can carry the tap; nothing was begun then. */
+static silt_status write_directly(writer *w, bool *out_done, silt_error *err) {
+    written_file made = {.partition = ARENA_ARRAY(w->arena, 1, value)};
+    open_file file;
+    write_tap *tap;
+    if (!made.partition) return error_no_memory(err);
+    *out_done = write_tap_is_possible(w->spec);
+    if (!*out_done) return SILT_OK;
+    TRY(name_file(w, NULL, &made.path, err));
+    TRY(begin_store_file(w, made.path, &file, err));
+    TRY(write_tap_open(w->engine, w->spec, arena_cstr(w->arena, file.local), &tap, err));
+    silt_status status = write_with_tap(w, tap, &file, &made, err);
+    engine_disconnect(w->copier);
+    w->copier = NULL;
+    write_tap_close(tap);
+    return status;
+}
+
+static silt_status write_rows(writer *w, silt_error *err) {
+    bool done = false;
+    TRY(running_query_print(&w->query, false, err));
+    if (makes_one_file(w)) TRY(write_directly(w, &done, err));
+    return done ? SILT_OK : write_by_feed(w, err);
 }
 
 /* ---- durability ---- */
@@ -195,8 +305,7 @@ silt_status engine_write(engine *e, query *q, const bind_env *env, const write_s
     TRY(copy_choose_format(spec->compression, &w.format, err));
     TRY(check_spec(spec, err));
     TRY_OUT(running_query_init(&w.query, e, q, env, err));
-    TRY_OUT(open_writer(&w, err));
-    TRY_OUT(write_files(&w, err));
+    TRY_OUT(write_rows(&w, err));
     TRY_OUT(finish_files(&w, err));
 out:
     write_feed_close(w.feed);

@@ -107,7 +107,8 @@ static void write_ids(buf *sql, const write_spec *spec) {
 
 /* ---- the statement ---- */
 
-void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *format, uint64_t feed, str local_path) {
+void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *format, str rows, const copy_override *override,
+                          str local_path) {
     bool first = true;
     buf_append_z(sql, "COPY (SELECT ");
     for (size_t i = 0; i < spec->schema->n_fields; i++) {
@@ -115,14 +116,18 @@ void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *f
         if (!is_written(spec, i)) continue;
         if (!first) buf_append_z(sql, ", ");
         first = false;
-        if (f->type->id == TYPE_VARIANT && !spec->variant_shredding)
+        if (override && override->column == i)
+            buf_append(sql, override->text);
+        else if (f->type->id == TYPE_VARIANT && !spec->variant_shredding)
             buf_printf(sql, "variant_to_parquet_variant(c%zu)", i);
         else
             buf_printf(sql, "c%zu", i);
         buf_append_z(sql, " AS ");
         engine_write_name(sql, f->physical_name);
     }
-    buf_printf(sql, " FROM silt_feed(%llu)) TO ", (unsigned long long)feed);
+    buf_append_z(sql, " FROM ");
+    buf_append(sql, rows);
+    buf_append_z(sql, ") TO ");
     engine_write_literal(sql, local_path);
     buf_printf(sql, " (FORMAT parquet, COMPRESSION %s", format->codec);
     if (spec->write_field_ids) write_ids(sql, spec);

@@ -11,7 +11,16 @@ typedef struct copy_format {
 
 /** null: snappy. INVALID_PARAMETER_VALUE for a codec that the engine does not write. */
 silt_status copy_choose_format(str compression, copy_format *out, silt_error *err) MUST_CHECK;
-/** COPY (SELECT … FROM silt_feed(feed)) TO 'local' (…): physical names, field ids, no partition columns unless wanted. */
-void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *format, uint64_t feed, str local_path);
+/** One column of the COPY's SELECT that is not the plain one. */
+typedef struct copy_override {
+    size_t column;
+    str text;
+} copy_override;
+/**
+ * COPY (SELECT … FROM rows) TO 'local' (…): physical names, field ids, no partition columns unless wanted. `rows` is a FROM item with the columns c0 … cn; `override` may be
+ * NULL.
+ */
+void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *format, str rows, const copy_override *override,
+                          str local_path);
 
 #endif

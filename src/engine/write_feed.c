@@ -7,14 +7,12 @@
  */
 #include "engine/write_feed.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "engine/write_partition.h"
+#include "engine/write_watch.h"
 
 #define ROW_GROUP_ROWS 122880 /* DuckDB's default: 60 chunks */
 #define FIRST_RATIO    0.5 /* file bytes per byte in memory until a file has been written; that file is looked at on disk too */
@@ -40,9 +38,7 @@ struct write_feed {
     duckdb_data_chunk first; /* holds the file's partition values, at row first_row */
     size_t first_row;
     int64_t rows, memory_bytes; /* of the file */
-    int64_t looked_at_rows;     /* when the file on disk was last looked at */
-    const char *local_path;
-    int local_file; /* -1 until it is there */
+    write_watch watch;
     double ratio;
     bool ratio_is_known;
     const feed_local *turn;
@@ -52,49 +48,13 @@ struct write_feed {
 
 /* ---- opening ---- */
 
-static bool struct_fits(duckdb_logical_type found, const data_type *type);
-
-/* Does a vector of the found type hold what `type` says, whatever the names? */
-static bool type_fits(duckdb_logical_type found, const data_type *type) {
-    int id = (int)duckdb_get_type_id(found);
-    if (type->id == TYPE_VARIANT) return id == DUCKDB_TYPE_VARIANT_1_5;
-    if (type->id == TYPE_STRUCT) return id == DUCKDB_TYPE_STRUCT && struct_fits(found, type);
-    duckdb_logical_type wanted = engine_logical_type(type, false);
-    bool fits = wanted && id == (int)duckdb_get_type_id(wanted);
-    if (fits && type->id == TYPE_DECIMAL)
-        fits = duckdb_decimal_internal_type(found) == duckdb_decimal_internal_type(wanted) &&
-               duckdb_decimal_scale(found) == duckdb_decimal_scale(wanted);
-    if (wanted) duckdb_destroy_logical_type(&wanted);
-    if (fits && type->id == TYPE_ARRAY) {
-        duckdb_logical_type child = duckdb_list_type_child_type(found);
-        fits = type_fits(child, type->element);
-        duckdb_destroy_logical_type(&child);
-    } else if (fits && type->id == TYPE_MAP) {
-        duckdb_logical_type key = duckdb_map_type_key_type(found), item = duckdb_map_type_value_type(found);
-        fits = type_fits(key, type->key) && type_fits(item, type->element);
-        duckdb_destroy_logical_type(&key);
-        duckdb_destroy_logical_type(&item);
-    }
-    return fits;
-}
-
-static bool struct_fits(duckdb_logical_type found, const data_type *type) {
-    bool fits = duckdb_struct_type_child_count(found) == type->n_fields;
-    for (size_t i = 0; fits && i < type->n_fields; i++) {
-        duckdb_logical_type child = duckdb_struct_type_child_type(found, i);
-        fits = type_fits(child, type->fields[i].type);
-        duckdb_destroy_logical_type(&child);
-    }
-    return fits;
-}
-
 static silt_status check_types(write_feed *f, silt_error *err) {
     const data_type *schema = f->spec->schema;
     if (duckdb_column_count(&f->stream.result) != schema->n_fields)
         return err_INTERNAL_ERROR(err, "a write's query has another number of columns than its table");
     for (size_t i = 0; i < schema->n_fields; i++) {
         duckdb_logical_type found = duckdb_column_logical_type(&f->stream.result, i);
-        bool fits = schema->fields[i].type->id == TYPE_VOID || type_fits(found, schema->fields[i].type);
+        bool fits = schema->fields[i].type->id == TYPE_VOID || engine_type_fits(found, schema->fields[i].type);
         duckdb_destroy_logical_type(&found);
         if (fits) continue;
         silt_status status = err_INTERNAL_ERROR(err, "a write's query has a column of another type than its table");
@@ -107,7 +67,7 @@ static silt_status check_types(write_feed *f, silt_error *err) {
 silt_status write_feed_open(running_query *source, const char *sql, const write_spec *spec, write_feed **out, silt_error *err) {
     write_feed *f = calloc(1, sizeof *f);
     if (!f) return error_no_memory(err);
-    *f = (write_feed){.engine = source->engine, .spec = spec, .query = source, .ratio = FIRST_RATIO, .local_file = -1};
+    *f = (write_feed){.engine = source->engine, .spec = spec, .query = source, .ratio = FIRST_RATIO, .watch = WRITE_WATCH_NONE};
     pthread_mutex_init(&f->mutex, NULL);
     pthread_cond_init(&f->turn_free, NULL);
     silt_status status;
@@ -130,11 +90,6 @@ static void free_locals(write_feed *f) {
     }
 }
 
-static void close_local_file(write_feed *f) {
-    if (f->local_file >= 0) close(f->local_file);
-    f->local_file = -1;
-}
-
 void write_feed_close(write_feed *f) {
     if (!f) return;
     if (f->id) engine_unregister(f->engine, &f->engine->feeds, f->id);
@@ -142,7 +97,7 @@ void write_feed_close(write_feed *f) {
     if (f->chunk) duckdb_destroy_data_chunk(&f->chunk);
     engine_stream_close(&f->stream);
     free_locals(f);
-    close_local_file(f);
+    write_watch_set(&f->watch, NULL);
     pthread_cond_destroy(&f->turn_free);
     pthread_mutex_destroy(&f->mutex);
     free(f);
@@ -190,10 +145,7 @@ static size_t partition_end(const write_feed *f) {
     return low;
 }
 
-void write_feed_set_path(write_feed *f, const char *local_path) {
-    close_local_file(f);
-    f->local_path = local_path;
-}
+void write_feed_set_path(write_feed *f, const char *local_path) { write_watch_set(&f->watch, local_path); }
 
 silt_status write_feed_begin_file(write_feed *f, arena *a, bool *out_more, value **out_partition, silt_error *err) {
     TRY(fill_chunk(f, err));
@@ -202,8 +154,8 @@ silt_status write_feed_begin_file(write_feed *f, arena *a, bool *out_more, value
     if (f->first && f->first != f->chunk) duckdb_destroy_data_chunk(&f->first);
     f->first = f->chunk;
     f->first_row = f->at;
-    f->rows = f->memory_bytes = f->looked_at_rows = 0;
-    write_feed_set_path(f, NULL);
+    f->rows = f->memory_bytes = 0;
+    write_watch_set(&f->watch, NULL);
     f->file_full = false;
     f->turn = NULL;
     size_t n = f->spec->n_partition_columns;
@@ -366,22 +318,9 @@ static int64_t chunk_bytes(const write_feed *f, duckdb_data_chunk chunk, size_t 
     return (int64_t)bytes;
 }
 
-/*
- * Once in a while: how large the file is by now, and the kernel is told to begin writing it to the disk. Without that all of it waits for the fsync at the end, which
- * then takes as long as a third of the whole write.
- */
-static int64_t look_at_file(write_feed *f) {
-    struct stat sb;
-    f->looked_at_rows = f->rows;
-    if (f->local_file < 0 && f->local_path) f->local_file = open(f->local_path, O_RDONLY | O_CLOEXEC);
-    if (f->local_file < 0 || fstat(f->local_file, &sb) != 0) return 0;
-    (void)sync_file_range(f->local_file, 0, 0, SYNC_FILE_RANGE_WRITE);
-    return (int64_t)sb.st_size;
-}
-
 /* By what the last file taught, and for the first one by what is on disk already (whole row groups). */
 static bool is_large_enough(write_feed *f) {
-    int64_t on_disk = f->rows - f->looked_at_rows < ROW_GROUP_ROWS / 4 ? 0 : look_at_file(f);
+    int64_t on_disk = write_watch_rows(&f->watch, f->rows);
     if (f->spec->target_file_bytes <= 0) return false;
     if ((double)f->memory_bytes * f->ratio >= (double)f->spec->target_file_bytes) return true;
     return !f->ratio_is_known && on_disk >= f->spec->target_file_bytes;

@@ -70,6 +70,6 @@ void type_print_duckdb(buf *out, const data_type *type, bool physical_names);
 void query_print_spark(const query *q, buf *out);
 void expr_print_spark(const expr *e, buf *out);
 
-/** Reserved names: `silt_` functions that the printer may use and the engine registers (engine/functions_*.c). Listed in expr/duckdb_functions.md. */
+/* Names that begin with `silt_` are the C functions of engine/functions_*.c: only the printers and the registry write them. */
 
 #endif

@@ -79,6 +79,7 @@ static silt_status bind_struct(binder *b, expr *e) {
     if (pairs && e->n_args % 2) return err_WRONG_NUM_ARGS(b->err, e->function_name, STR("2n (n > 0)"), (int64_t)e->n_args);
     field *fields;
     expr **values;
+    if (n == 0) return err_UNSUPPORTED_FEATURE(b->err, "structs without fields");
     BIND_NEW(fields, ARENA_ARRAY(b->a, n, field));
     BIND_NEW(values, ARENA_ARRAY(b->a, n, expr *));
     for (size_t i = 0; i < n; i++) {
@@ -445,6 +446,8 @@ static const function_row rows[] = {
     SCALAR_F("array_max", NULL, "array -> elem", FN_NULLABLE, "list_max($1)", "Greatest element"),
     SCALAR("array_compact", NULL, "array -> arg1", "list_filter($1, lambda x: x IS NOT NULL)", "Without nulls"),
     CUSTOM("sort_array", NULL, "array, bool? -> arg1", 0, NULL, print_sort_array, "Sorted, nulls first ascending"),
+    SCALAR_F("shuffle", NULL, "array -> arg1", FN_VOLATILE, "list_transform(list_sort(list_transform($G1, lambda x: {'r': random(), 'v': x})), lambda s: s.v)",
+             "In random order"),
     SCALAR("array_sort", NULL, "array -> arg1", "list_sort($1, 'ASC', 'NULLS LAST')", "Sorted, nulls last"),
     SCALAR("reverse", NULL, "=array -> arg1", "list_reverse($1)", "From the end to the beginning"),
     SCALAR("reverse", NULL, "string -> string", "silt_reverse($1)", "From the end to the beginning"),

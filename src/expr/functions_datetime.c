@@ -385,7 +385,38 @@ static silt_status bind_seconds(binder *b, expr *e) {
     return SILT_OK;
 }
 
+/* ---- window(t, '10 minutes'): the tumbling window that a time falls into, from the epoch on ---- */
+
+static bool window_length(str s, int64_t *out_us) {
+    static const struct { const char *unit; int64_t us; } units[] = {{"microsecond", 1}, {"millisecond", 1000}, {"second", 1000000}, {"minute", 60000000}, {"hour", 3600000000}, {"day", 86400000000}, {"week", 604800000000}};
+    s = str_trim(s);
+    size_t space = str_find_char(s, ' ');
+    int64_t n;
+    if (space == SIZE_MAX || !str_to_i64(str_slice(s, 0, space), &n) || n <= 0) return false;
+    str unit = str_trim(str_slice(s, space, s.len));
+    if (unit.len > 1 && (unit.ptr[unit.len - 1] | 0x20) == 's') unit.len--;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++)
+        if (str_eq_ascii_fold(unit, str_of(units[i].unit))) return !__builtin_mul_overflow(n, units[i].us, out_us);
+    return false;
+}
+
+static silt_status bind_time_window(binder *b, expr *e) {
+    int64_t us;
+    bool literal = e->args[1]->kind == EXPR_LITERAL && !e->args[1]->literal.is_null;
+    if (!literal || !window_length(e->args[1]->literal.as.bytes, &us)) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`window_duration`");
+    field *fields;
+    BIND_NEW(fields, ARENA_ARRAY(b->a, 2, field));
+    fields[0] = field_make(STR("start"), &type_timestamp, true);
+    fields[1] = field_make(STR("end"), &type_timestamp, true);
+    BIND_NEW(e->args[1], expr_literal(b->a, (value){.type = &type_long, .as.i64 = us}, e->span));
+    BIND_NEW(e->type, type_struct(b->a, fields, 2));
+    return SILT_OK;
+}
+
 static const function_row rows[] = {
+    {.name = "window", .signature = "timestamp, string -> custom", .bind = bind_time_window,
+     .sql = "{'start': make_timestamptz(silt_floor_div(epoch_us($1), $2) * $2), 'end': make_timestamptz(silt_floor_div(epoch_us($1), $2) * $2 + $2)}",
+     .doc = "Start and end of the tumbling window of a time"},
     CUSTOM("current_timestamp", "now", "-> custom", 0, bind_now, NULL, "The moment at which the statement began"),
     CUSTOM("localtimestamp", NULL, "-> custom", 0, bind_now, NULL, "Local time at which the statement began"),
     CUSTOM("current_date", "curdate", "-> custom", 0, bind_now, NULL, "The date at which the statement began"),

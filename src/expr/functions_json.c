@@ -85,6 +85,8 @@ static silt_status print_variant_get(printer *p, const expr *e) {
 }
 
 static const function_row rows[] = {
+    SCALAR_F("schema_of_json", NULL, "string -> string", FN_RAISES, "silt_json_schema($1, false)", "Schema of a JSON text as DDL"),
+    SCALAR_F("schema_of_variant", NULL, "variant -> string", FN_RAISES, "silt_json_schema(CAST(CAST($1 AS JSON) AS VARCHAR), true)", "Schema of a variant"),
     SCALAR_F("get_json_object", NULL, "string, string -> string", FN_NULLABLE, "silt_json_path($1, $2)", "Value at a path as text"),
     CUSTOM("to_json", NULL, "any, any? -> custom", 0, bind_to_json, print_to_json, "JSON text"),
     CUSTOM("from_json", NULL, "string, any, any? -> custom", FN_NULLABLE, bind_from_json, print_from_json, "Value of a JSON text by a schema"),

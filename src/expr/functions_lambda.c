@@ -3,9 +3,12 @@
 
 static bool named(const expr *e, const char *name) { return str_eq_ascii_fold(e->function_name, str_of(name)); }
 
-static silt_status need_lambda(binder *b, const expr *e, size_t i) {
-    if (i < e->n_args && e->args[i]->kind == EXPR_LAMBDA) return SILT_OK;
-    return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("a lambda (x -> …) is required"));
+/* Argument i is a lambda of so many parameters. */
+static silt_status need_lambda(binder *b, const expr *e, size_t i, size_t least, size_t most) {
+    if (i >= e->n_args || e->args[i]->kind != EXPR_LAMBDA) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("a lambda (x -> …) is required"));
+    size_t n = e->args[i]->n_lambda_params;
+    if (n >= least && n <= most) return SILT_OK;
+    return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "a lambda of %zu parameters is required, not of %zu", most, n));
 }
 
 typedef struct rename_ctx { str from, to; } rename_ctx;
@@ -33,7 +36,7 @@ static silt_status boolean_body(binder *b, expr *lambda) {
 
 /* transform(a, (x[, i]) -> y), filter(a, (x[, i]) -> bool) */
 static silt_status bind_transform(binder *b, expr *e) {
-    TRY(need_lambda(b, e, 1));
+    TRY(need_lambda(b, e, 1, 1, 2));
     const data_type *t = e->args[0]->type;
     TRY(bind_lambda(b, e->args[1], (const data_type *[]){t->element, &type_int}, (bool[]){t->contains_null, false}, 2));
     TRY(shift_index(b, e->args[1], 1));
@@ -48,7 +51,7 @@ static silt_status bind_transform(binder *b, expr *e) {
 }
 
 static silt_status bind_test(binder *b, expr *e) {
-    TRY(need_lambda(b, e, 1));
+    TRY(need_lambda(b, e, 1, 1, 1));
     const data_type *t = e->args[0]->type;
     TRY(bind_lambda(b, e->args[1], (const data_type *[]){t->element}, (bool[]){t->contains_null}, 1));
     TRY(boolean_body(b, e->args[1]));
@@ -83,7 +86,7 @@ static silt_status print_exists(printer *p, const expr *e) {
 
 /* aggregate(a, zero, (acc, x) -> acc[, acc -> y]): the accumulator has the zero's type. */
 static silt_status bind_aggregate(binder *b, expr *e) {
-    TRY(need_lambda(b, e, 2));
+    TRY(need_lambda(b, e, 2, 2, 2));
     const data_type *t = e->args[0]->type, *acc = e->args[1]->type;
     TRY(bind_lambda(b, e->args[2], (const data_type *[]){acc, t->element}, (bool[]){true, t->contains_null}, 2));
     expr *merge = e->args[2];
@@ -96,7 +99,7 @@ static silt_status bind_aggregate(binder *b, expr *e) {
     e->type = acc;
     e->nullable = true;
     if (e->n_args == 4) {
-        TRY(need_lambda(b, e, 3));
+        TRY(need_lambda(b, e, 3, 1, 1));
         TRY(bind_lambda(b, e->args[3], (const data_type *[]){acc}, (bool[]){true}, 1));
         e->type = e->args[3]->type;
     }
@@ -127,10 +130,9 @@ static silt_status print_aggregate(printer *p, const expr *e) {
 }
 
 static silt_status bind_zip_with(binder *b, expr *e) {
-    TRY(need_lambda(b, e, 2));
+    TRY(need_lambda(b, e, 2, 2, 2));
     const data_type *x = e->args[0]->type, *y = e->args[1]->type;
     TRY(bind_lambda(b, e->args[2], (const data_type *[]){x->element, y->element}, (bool[]){true, true}, 2));
-    if (e->args[2]->n_lambda_params != 2) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("a lambda of two parameters is required"));
     BIND_NEW(e->type, type_array(b->a, e->args[2]->type, e->args[2]->nullable));
     e->nullable = e->args[0]->nullable || e->args[1]->nullable;
     return SILT_OK;
@@ -170,7 +172,7 @@ static silt_status print_zip_with(printer *p, const expr *e) {
 
 /* map_filter, transform_keys, transform_values: (k, v) -> … */
 static silt_status bind_map_lambda(binder *b, expr *e) {
-    TRY(need_lambda(b, e, 1));
+    TRY(need_lambda(b, e, 1, 2, 2));
     const data_type *m = e->args[0]->type;
     expr *lambda = e->args[1];
     TRY(bind_lambda(b, lambda, (const data_type *[]){m->key, m->element}, (bool[]){false, m->contains_null}, 2));
@@ -201,7 +203,7 @@ static silt_status print_map_lambda(printer *p, const expr *e) {
 }
 
 static silt_status bind_map_zip(binder *b, expr *e) {
-    TRY(need_lambda(b, e, 2));
+    TRY(need_lambda(b, e, 2, 3, 3));
     const data_type *x = e->args[0]->type, *y = e->args[1]->type, *k = coerce_common(b->a, x->key, y->key);
     if (!k) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("both maps must have one key type"));
     TRY(bind_lambda(b, e->args[2], (const data_type *[]){k, x->element, y->element}, (bool[]){false, true, true}, 3));
@@ -224,7 +226,37 @@ static silt_status print_map_zip(printer *p, const expr *e) {
     return SILT_OK;
 }
 
+/* array_sort(a, (l, r) -> …): each element's place is the number of elements that come before it, so that the comparator needs no help of DuckDB's sort. Quadratic. */
+static silt_status bind_sort_by(binder *b, expr *e) {
+    TRY(need_lambda(b, e, 1, 2, 2));
+    const data_type *t = e->args[0]->type;
+    TRY(bind_lambda(b, e->args[1], (const data_type *[]){t->element, t->element}, (bool[]){t->contains_null, t->contains_null}, 2));
+    TRY(bind_coerce_slot(b, &e->args[1]->args[0], &type_int, e, 1));
+    e->type = t;
+    return SILT_OK;
+}
+
+static silt_status print_sort_by(printer *p, const expr *e) {
+    str a, i = arena_printf(p->a, "l%u", p->next_name), j = arena_printf(p->a, "l%u", p->next_name + 1);
+    p->next_name += 2;
+    TRY(print_expr_text(p, e->args[0], &a));
+    str texts[2] = {arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(a), STR_ARG(j)), arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(a), STR_ARG(i))};
+    str range = arena_printf(p->a, "range(1, 1 + len(%.*s))", STR_ARG(a));
+    if (!i.ptr || !j.ptr || !texts[0].ptr || !texts[1].ptr || !range.ptr) return error_no_memory(p->err);
+    buf_append_z(p->out, "list_transform(list_sort(list_transform(");
+    print_guard_begin(p);
+    buf_append(p->out, range);
+    print_guard_end(p);
+    buf_printf(p->out, ", lambda %.*s: {'k': len(list_filter(%.*s, lambda %.*s: CASE WHEN %.*s = %.*s THEN false ELSE CASE ", STR_ARG(i), STR_ARG(range), STR_ARG(j), STR_ARG(j), STR_ARG(i));
+    TRY(print_body(p, e->args[1], texts));
+    buf_printf(p->out, " WHEN 0 THEN %.*s < %.*s ELSE ", STR_ARG(j), STR_ARG(i));
+    TRY(print_body(p, e->args[1], texts));
+    buf_printf(p->out, " < 0 END END)), 'v': %.*s})), lambda s: s.v)", STR_ARG(texts[1]));
+    return SILT_OK;
+}
+
 static const function_row rows[] = {
+    CUSTOM("array_sort", NULL, "array, lambda -> custom", 0, bind_sort_by, print_sort_by, "Sorted by a comparator: (l, r) -> negative, 0 or positive"),
     {.name = "transform", .signature = "array, lambda -> custom", .sql = "list_transform($G1, $2)", .bind = bind_transform, .doc = "Every element through a lambda"},
     {.name = "filter", .signature = "array, lambda -> custom", .sql = "list_filter($G1, $2)", .bind = bind_transform, .doc = "Elements for which it is true"},
     CUSTOM("exists", "any_match", "array, lambda -> custom", FN_NULLABLE, bind_test, print_exists, "Is it true for one element"),

@@ -190,6 +190,14 @@ static silt_status print_random(printer *p, const expr *e) {
     return SILT_OK;
 }
 
+/* uniform(low, high[, seed]): of their common type. */
+static silt_status bind_uniform(binder *b, expr *e) {
+    TRY(bind_common_slots(b, e->args, 2, e, &e->type));
+    if (!type_is_numeric(e->type)) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("uniform takes numbers"));
+    e->nullable = false;
+    return SILT_OK;
+}
+
 #define D1(name_, doc_) SCALAR(#name_, NULL, "double -> double", "silt_" #name_ "($1)", doc_)
 
 static const function_row rows[] = {
@@ -238,6 +246,8 @@ static const function_row rows[] = {
     CUSTOM("try_divide", NULL, "any, any -> custom", FN_NULLABLE, bind_try, print_try, "Quotient, NULL for a divisor of 0"),
     CUSTOM("try_mod", NULL, "any, any -> custom", FN_NULLABLE, bind_try, print_try, "Remainder, NULL for a divisor of 0"),
     CUSTOM("rand", "random", "long? -> custom", FN_VOLATILE, bind_random, print_random, "Random number in [0, 1); a seed is not kept"),
+    {.name = "uniform", .signature = "any, any, long? -> custom", .flags = FN_VOLATILE, .sql = "CAST(trunc($1 + random() * ($2 - $1), 0) AS $T)", .bind = bind_uniform,
+     .doc = "Random number between two"},
     CUSTOM("randn", NULL, "long? -> custom", FN_VOLATILE, bind_random, print_random, "Normally distributed random number"),
 };
 

@@ -150,6 +150,13 @@ static silt_status bind_mask(binder *b, expr *e) {
     return SILT_OK;
 }
 
+static silt_status bind_collate(binder *b, expr *e) {
+    bool binary = e->args[1]->kind == EXPR_LITERAL && str_eq_ascii_fold(e->args[1]->literal.as.bytes, STR("UTF8_BINARY"));
+    if (!binary) return err_UNSUPPORTED_FEATURE(b->err, "collations other than UTF8_BINARY");
+    bind_become(e, e->args[0]);
+    return SILT_OK;
+}
+
 /* ---- number formats ---- */
 
 static bool is_try(const expr *e) { return str_starts_with(e->function_name, STR("try_")) || str_starts_with(e->function_name, STR("TRY_")); }
@@ -217,8 +224,8 @@ static const function_row rows[] = {
     SCALAR("octet_length", NULL, "string -> int", "CAST(strlen($1) AS INTEGER)", "Number of bytes"),
     SCALAR("bit_length", NULL, "=binary -> int", "CAST(octet_length($1) * 8 AS INTEGER)", "Number of bits"),
     SCALAR("bit_length", NULL, "string -> int", "CAST(strlen($1) * 8 AS INTEGER)", "Number of bits"),
-    SCALAR("upper", "ucase", "string -> string", "silt_upper($1, upper($1))", "Capital letters"),
-    SCALAR("lower", "lcase", "string -> string", "silt_lower($1, lower($1))", "Small letters"),
+    SCALAR("upper", "ucase", "string -> string", "upper(replace($1, 'ß', 'SS'))", "Capital letters"),
+    SCALAR("lower", "lcase", "string -> string", "lower(replace($1, 'İ', 'i̇'))", "Small letters"),
     SCALAR("initcap", NULL, "string -> string", "silt_initcap(lower($1))", "Words with a capital first letter"),
     CUSTOM("trim", NULL, "string, string? -> string", 0, NULL, print_trim, "Without spaces (or the given characters) on both sides"),
     CUSTOM("ltrim", NULL, "string, string? -> string", 0, NULL, print_trim, "Without leading spaces (or characters)"),
@@ -276,6 +283,8 @@ static const function_row rows[] = {
     SCALAR_F("try_url_decode", NULL, "string -> string", FN_NULLABLE, "silt_url_decode($1, true)", "url_decode, NULL where it fails"),
     SCALAR_F("parse_url", NULL, "string, string -> string", FN_NULLABLE, "silt_parse_url($1, $2, '')", "A part of a URL: HOST, PATH, QUERY, REF, PROTOCOL, FILE, AUTHORITY, USERINFO"),
     SCALAR_F("parse_url", NULL, "string, string, string -> string", FN_NULLABLE, "silt_parse_url($1, $2, $3)", "One value of a URL's query"),
+    SCALAR_F("randstr", NULL, "int, long? -> string", FN_VOLATILE | FN_RAISES, "silt_randstr($1)", "Random letters and digits"),
+    CUSTOM("collate", NULL, "string, string -> string", 0, bind_collate, NULL, "The string itself; the only collation is UTF8_BINARY"),
     SCALAR("is_valid_utf8", NULL, "string -> bool", "silt_is_utf8($1)", "Is it valid UTF-8"),
     SCALAR("validate_utf8", "make_valid_utf8", "string -> string", "$1", "The string itself when it is valid UTF-8"),
     MACRO("str_to_map", NULL, "any ->", "map_from_entries(transform(split(:p1, ','), kv -> struct(split(kv, ':', 2)[0] AS key, get(split(kv, ':', 2), 1) AS value)))",

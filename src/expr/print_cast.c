@@ -273,7 +273,6 @@ static silt_status to_binary(printer *p, operand x) {
 static silt_status text_to_timestamp(printer *p, operand x, const cast_job *job) {
     str text = x.text;
     const char *is_try = bool_word(job->is_try);
-    if (x.e) TRY(print_expr_text(p, x.e, &text));
     buf_printf(p->out, "CASE WHEN silt_text_region(%.*s) IS NOT NULL THEN timezone(silt_text_region(%.*s), silt_parse_ntz(silt_text_without_region(%.*s), %s)) ", STR_ARG(text), STR_ARG(text),
                STR_ARG(text), is_try);
     if (p->fixed_zone) {
@@ -286,10 +285,12 @@ static silt_status text_to_timestamp(printer *p, operand x, const cast_job *job)
     return SILT_OK;
 }
 
+static silt_status timestamp_body(printer *p, str name, const void *ctx) { return text_to_timestamp(p, (operand){.text = name}, ctx); }
+
 static silt_status from_text_to_time(printer *p, operand x, const cast_job *job) {
     type_id to = job->to->id;
     begin_raising(p, job);
-    if (to == TYPE_TIMESTAMP) TRY(text_to_timestamp(p, x, job));
+    if (to == TYPE_TIMESTAMP) TRY(x.e ? print_let(p, x.e, timestamp_body, job) : text_to_timestamp(p, x, job));
     else {
         buf_append_z(p->out, to == TYPE_DATE ? "silt_parse_date(" : "silt_parse_ntz(");
         TRY(print_operand(p, x));

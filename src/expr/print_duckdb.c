@@ -193,21 +193,84 @@ static silt_status print_physical(printer *p, const expr *e) {
     return SILT_OK;
 }
 
+/* ---- CHAR(n), which reads padded at any depth ---- */
+
+static bool has_char(const data_type *t) {
+    if (t->id == TYPE_STRING) return t->is_char && t->length > 0;
+    if (t->id == TYPE_ARRAY) return has_char(t->element);
+    if (t->id == TYPE_MAP) return has_char(t->key) || has_char(t->element);
+    for (size_t i = 0; t->id == TYPE_STRUCT && i < t->n_fields; i++)
+        if (has_char(t->fields[i].type)) return true;
+    return false;
+}
+
+static void print_padded(printer *p, str text, const data_type *t);
+
+/* A part of a nested value, given as a format over its text. */
+static void print_padded_part(printer *p, str part, const data_type *t) {
+    if (!part.ptr) p->out->failed = true;
+    else print_padded(p, part, t);
+}
+
+static void print_padded_struct(printer *p, str text, const data_type *t) {
+    buf_printf(p->out, "CASE WHEN (%.*s) IS NOT NULL THEN {", STR_ARG(text));
+    for (size_t i = 0; i < t->n_fields; i++) {
+        buf name, *kept = p->out;
+        buf_init(&name, BUF_MAX_DEFAULT);
+        p->out = &name;
+        print_string(p, t->fields[i].name);
+        p->out = kept;
+        str quoted = arena_str(p->a, buf_str(&name));
+        buf_dispose(&name);
+        buf_append_z(p->out, i ? ", " : "");
+        buf_append(p->out, quoted);
+        buf_append_z(p->out, ": ");
+        print_padded_part(p, arena_printf(p->a, "struct_extract(%.*s, %.*s)", STR_ARG(text), STR_ARG(quoted)), t->fields[i].type);
+    }
+    buf_append_z(p->out, "} END");
+}
+
+static void print_padded(printer *p, str text, const data_type *t) {
+    if (!has_char(t)) {
+        buf_append(p->out, text);
+    } else if (t->id == TYPE_STRING) {
+        buf_printf(p->out, "CASE WHEN length(%.*s) < %d THEN rpad(%.*s, %d, ' ') ELSE %.*s END", STR_ARG(text), t->length, STR_ARG(text), t->length, STR_ARG(text));
+    } else if (t->id == TYPE_STRUCT) {
+        print_padded_struct(p, text, t);
+    } else {
+        uint32_t n = p->next_name++;
+        bool is_map = t->id == TYPE_MAP;
+        buf_printf(p->out, is_map ? "map_from_entries(list_transform(map_entries(%.*s), lambda l%u: {'key': " : "list_transform(%.*s, lambda l%u: ", STR_ARG(text), n);
+        print_padded_part(p, is_map ? arena_printf(p->a, "l%u.key", n) : arena_printf(p->a, "l%u", n), is_map ? t->key : t->element);
+        if (is_map) {
+            buf_append_z(p->out, ", 'value': ");
+            print_padded_part(p, arena_printf(p->a, "l%u.value", n), t->element);
+        }
+        buf_append_z(p->out, is_map ? "}))" : ")");
+    }
+}
+
+/* A column of a table, or a field reached through its structs only. */
+static silt_status print_stored(printer *p, const expr *e, const data_type *t) {
+    if (!has_char(t)) return is_physical(e) ? print_physical(p, e) : print_raw(p, e);
+    buf text, *kept = p->out;
+    buf_init(&text, BUF_MAX_DEFAULT);
+    p->out = &text;
+    silt_status status = is_physical(e) ? print_physical(p, e) : print_raw(p, e);
+    p->out = kept;
+    str copy = status == SILT_OK ? arena_str(p->a, buf_str(&text)) : STR_NULL;
+    buf_dispose(&text);
+    TRY(status);
+    if (!copy.ptr) return error_no_memory(p->err);
+    print_padded(p, copy, t);
+    return SILT_OK;
+}
+
 static silt_status print_column(printer *p, const expr *e) {
     if (!e->source) return err_INTERNAL_ERROR(p->err, "a column that was never bound");
     const data_type *t = e->column < e->source->n_columns ? e->source->columns[e->column].type : e->type;
-    bool pad = e->source->kind == REL_TABLE && t->id == TYPE_STRING && t->is_char && t->length > 0;
-    if (!pad) return is_physical(e) ? print_physical(p, e) : print_raw(p, e);
-    buf text, *kept = p->out; /* CHAR(n) reads padded */
-    buf_init(&text, 100);
-    p->out = &text;
-    print_column_name(p, e->source, e->column);
-    p->out = kept;
-    str name = arena_str(p->a, buf_str(&text));
-    buf_dispose(&text);
-    if (!name.ptr) return error_no_memory(p->err);
-    buf_printf(p->out, "CASE WHEN length(%.*s) < %d THEN rpad(%.*s, %d, ' ') ELSE %.*s END", STR_ARG(name), t->length, STR_ARG(name), t->length, STR_ARG(name));
-    return SILT_OK;
+    if (e->source->kind == REL_TABLE) return print_stored(p, e, t);
+    return is_physical(e) ? print_physical(p, e) : print_raw(p, e);
 }
 
 static silt_status print_field(printer *p, const expr *e) {
@@ -221,7 +284,7 @@ static silt_status print_field(printer *p, const expr *e) {
         buf_append_z(p->out, "))");
         return SILT_OK;
     }
-    if (is_physical(e)) return print_physical(p, e);
+    if (is_physical(e)) return print_stored(p, e, e->type);
     buf_append_z(p->out, "struct_extract(");
     TRY(print_expr(p, base));
     buf_append_z(p->out, ", ");

@@ -109,7 +109,7 @@ static silt_status print_generated(printer *p, const relation *r, bool *first) {
     size_t column = 0;
     str text;
     TRY(print_expr_text(p, call->args[0], &text));
-    str length = arena_printf(p->a, "%s(%.*s)", map ? "cardinality" : "len", STR_ARG(text));
+    str length = arena_printf(p->a, map ? "%s(%.*s) AS BIGINT)" : "%s(%.*s)", map ? "CAST(cardinality" : "len", STR_ARG(text));
     if (!length.ptr) return error_no_memory(p->err);
     for (size_t i = 0; i < call->type->n_fields; i++) {
         buf_append_z(p->out, *first ? "" : ", ");

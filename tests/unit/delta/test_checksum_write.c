@@ -140,7 +140,7 @@ static void lists_follow(void **state) {
         assert_ok(write_begin(&f.env, &s, &t, &f.err), &f.err);
         assert_ok(delta_txn_set_txn_id(t, i == 1 ? STR("other") : STR("app"), i, &f.err), &f.err);
         assert_ok(delta_txn_set_domain(t, STR("mine"), i == 1 ? STR("{\"a\":1}") : STR("{}"), i == 2, &f.err), &f.err);
-        char path[8];
+        char path[16];
         snprintf(path, sizeof path, "f%d", i);
         assert_ok(write_add_files(t, path, &f.err), &f.err);
         assert_ok(write_commit(t, "WRITE", &version, &f.err), &f.err);

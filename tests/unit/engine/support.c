@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/time.h"
@@ -78,6 +79,7 @@ static silt_status fake_scan(const table_source *t, const predicate *where, aren
     fake_table *f = (fake_table *)(uintptr_t)t;
     f->scans++;
     *out = (table_scan){.files = f->files, .n_files = f->n_files, .total_files = f->n_files};
+    for (size_t i = 0; i < f->n_files; i++) out->read_bytes += f->files[i].size_bytes;
     return SILT_OK;
 }
 
@@ -122,6 +124,8 @@ scan_file *add_file(fake_table *t, const char *name) {
                      .base_row_id = -1,
                      .default_row_commit_version = -1,
                      .index = t->n_files};
+    struct stat sb;
+    if (stat(f->path.ptr, &sb) == 0) f->size_bytes = (int64_t)sb.st_size;
     t->n_files++;
     return f;
 }

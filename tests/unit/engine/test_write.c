@@ -5,6 +5,14 @@
 
 #include "support.h"
 
+static size_t count_files(const char *folder) {
+    DIR *d = opendir(folder);
+    size_t n = 0;
+    for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
+    if (d) closedir(d);
+    return n;
+}
+
 static int written; /* a folder of its own for each write */
 
 static write_spec spec_of(const data_type *schema) {
@@ -24,6 +32,9 @@ static fake_table *table_of(const char *ddl, const char *select) {
     return t;
 }
 
+/* A limit of records makes the write go through the feed, none lets COPY read the query itself: both must give the same. */
+static bool by_feed;
+
 static write_result write_table(fake_table *t, const write_spec *spec) {
     write_result r;
     silt_error err = {0};
@@ -35,12 +46,16 @@ static write_result write_table(fake_table *t, const write_spec *spec) {
 static const char *stats_of(const char *type, const char *select) {
     fake_table *t = table_of(arena_printf(fix.arena, "c %s", type).ptr, select);
     write_spec spec = spec_of(t->base.schema);
+    if (by_feed) spec.max_records_per_file = 1000000;
     write_result r = write_table(t, &spec);
     assert_int_equal(r.n_files, 1);
     return arena_cstr(fix.arena, r.files[0].stats);
 }
 
 static void assert_stats(const char *type, const char *values, const char *expected) {
+    by_feed = !by_feed;
+    assert_string_equal(stats_of(type, arena_printf(fix.arena, "SELECT unnest([%s]) AS c", values).ptr), expected);
+    by_feed = !by_feed;
     assert_string_equal(stats_of(type, arena_printf(fix.arena, "SELECT unnest([%s]) AS c", values).ptr), expected);
 }
 
@@ -244,7 +259,7 @@ static void no_rows_no_files(void **state) {
     write_spec spec = spec_of(t->base.schema);
     write_result r = write_table(t, &spec);
     assert_int_equal(r.n_files, 0);
-    assert_int_equal(access(spec.root.ptr, F_OK), -1);
+    assert_int_equal(count_files(spec.root.ptr), 0);
 }
 
 static void files_end_at_the_target_size(void **state) {
@@ -493,27 +508,42 @@ static void a_partition_is_split_by_size_too(void **state) {
 
 /* ---- failure ---- */
 
-static size_t count_files(const char *folder) {
-    DIR *d = opendir(folder);
-    size_t n = 0;
-    for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
-    if (d) closedir(d);
-    return n;
-}
-
 static void a_failed_write_leaves_nothing(void **state) {
     (void)state;
     fake_table *t = table_of("x BIGINT", "SELECT i AS x FROM range(400000) t(i)");
-    relation *r = make_relation(t);
-    expr *x = call_of("div", &type_long, long_literal(1), call_of("-", &type_long, column_of(r, "x"), long_literal(390000)));
-    write_spec spec = spec_of(t->base.schema);
-    spec.target_file_bytes = 100000;
-    write_result result;
-    silt_error err = {0};
-    assert_condition(engine_write(fix.engine, make_query(r, &x, 1, NULL), &plain_env, &spec, fix.arena, &result, &err), &err,
-                     "DIVIDE_BY_ZERO");
-    assert_int_equal(result.n_files, 0);
-    assert_int_equal(count_files(spec.root.ptr), 0);
+    static const int64_t targets[] = {100000, 0}; /* several files by the feed, and one straight from the query */
+    for (size_t i = 0; i < 2; i++) {
+        relation *r = make_relation(t);
+        expr *x =
+            call_of("div", &type_long, long_literal(1), call_of("-", &type_long, column_of(r, "x"), long_literal(390000)));
+        write_spec spec = spec_of(t->base.schema);
+        spec.target_file_bytes = targets[i];
+        write_result result;
+        silt_error err = {0};
+        assert_condition(
+            engine_write(fix.engine, make_query(r, &x, 1, NULL), &plain_env, &spec, fix.arena, &result, &err), &err,
+            "DIVIDE_BY_ZERO");
+        assert_int_equal(result.n_files, 0);
+        assert_int_equal(count_files(spec.root.ptr), 0);
+    }
+}
+
+/* COPY would write whatever the query gives. */
+static void columns_of_another_type_are_refused(void **state) {
+    (void)state;
+    fake_table *t = table_of("x BIGINT, y INT", "SELECT 1::BIGINT AS x, 2::INT AS y");
+    fake_table *other = make_table("x BIGINT, y BIGINT");
+    static const int64_t records[] = {0, 1000};
+    for (size_t i = 0; i < 2; i++) {
+        write_spec spec = spec_of(other->base.schema);
+        spec.max_records_per_file = records[i];
+        write_result result;
+        silt_error err = {0};
+        assert_condition(
+            engine_write(fix.engine, select_all(make_relation(t)), &plain_env, &spec, fix.arena, &result, &err), &err,
+            "INTERNAL_ERROR");
+        assert_int_equal(count_files(spec.root.ptr), 0);
+    }
 }
 
 static void a_cancelled_write_leaves_nothing(void **state) {
@@ -579,6 +609,7 @@ int main(void) {
         cmocka_unit_test(many_partitions_over_many_chunks),
         cmocka_unit_test(a_partition_is_split_by_size_too),
         cmocka_unit_test(a_failed_write_leaves_nothing),
+        cmocka_unit_test(columns_of_another_type_are_refused),
         cmocka_unit_test(a_cancelled_write_leaves_nothing),
         cmocka_unit_test(discarding_removes_the_files),
         cmocka_unit_test(unknown_codecs_are_refused),
