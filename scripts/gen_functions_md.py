@@ -28,6 +28,7 @@ def items(body):
 def row(text):
     """(name, aliases, signature, kind, doc) of one entry, or None."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r'"\s+"', "", text) # adjacent literals are one
     strings = [bytes(s, "utf-8").decode("unicode_escape").encode("latin-1").decode("utf-8") if "\\" in s else s for s in STRING.findall(text)]
     if text.startswith("{"):
         get = lambda key: (re.search(r"\.%s = \"((?:[^\"\\]|\\.)*)\"" % key, text) or [None, ""])[1]

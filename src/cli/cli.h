@@ -53,7 +53,8 @@ output *output_open(const char *format, const char *file, const char *time_zone)
 int output_stream(output *o, struct ArrowArrayStream *stream);
 /** EXIT_DONE, or EXIT_FAILED when writing failed. */
 int output_close(output *o, bool commit);
-bool output_format_known(const char *format);
+/** The name as a constant of the program, NULL for an unknown format. */
+const char *output_format_name(const char *format);
 /** Run one statement and print it. */
 int run_statement(silt_session *session, const options *o, output *out, const char *sql);
 

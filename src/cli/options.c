@@ -132,7 +132,7 @@ static bool apply(options *o, const struct option_row *row, const char *v) {
     case OPT_WAREHOUSE: o->warehouse = v; return true;
     case OPT_PARAM: return add_pair("--param", v, &o->param_names, &o->param_values);
     case OPT_FORMAT:
-        if (!output_format_known(v) && strcmp(v, "parquet") != 0) {
+        if (!output_format_name(v) && strcmp(v, "parquet") != 0) {
             usage_error("--format takes table, csv, json, jsonl, markdown or parquet, not '%s'", v);
             return false;
         }
@@ -250,6 +250,7 @@ char *table_sql(const char *table) {
     text_add_z(&b, "delta.`");
     for (const char *p = path; *p; p++) text_add(&b, *p == '`' ? "``" : p, *p == '`' ? 2 : 1);
     text_add_z(&b, "`");
+    free(path);
     return b.ptr;
 }
 

@@ -22,7 +22,8 @@ typedef struct format_ops {
 struct output {
     const format_ops *format;
     FILE *file;
-    const char *path, *temporary;
+    const char *path;
+    char *temporary;
     struct ArrowSchema schema;
     text_buf line;
     int64_t rows;
@@ -226,7 +227,10 @@ static const format_ops *find_format(const char *name) {
     return NULL;
 }
 
-bool output_format_known(const char *name) { return find_format(name) != NULL; }
+const char *output_format_name(const char *name) {
+    const format_ops *f = find_format(name);
+    return f ? f->name : NULL;
+}
 
 output *output_open(const char *format, const char *file, const char *time_zone) {
     output *o = calloc(1, sizeof *o);
@@ -240,6 +244,7 @@ output *output_open(const char *format, const char *file, const char *time_zone)
     o->file = fopen(o->temporary, "w");
     if (o->file) return o;
     fprintf(stderr, "silt: cannot write %s: %s\n", file, strerror(errno));
+    free(o->temporary);
     free(o);
     return NULL;
 }
@@ -298,6 +303,9 @@ int output_close(output *o, bool commit) {
         if (code != EXIT_DONE && commit) fprintf(stderr, "silt: cannot write %s: %s\n", o->path, strerror(errno));
         if (!commit || code != EXIT_DONE) unlink(o->temporary);
     }
+    for (size_t i = 0; i < o->n_held; i++) free(o->held[i]); /* of a table that failed before its widths were known */
+    free(o->widths);
+    free(o->temporary);
     free(o->line.ptr);
     free(o->held);
     free(o);

@@ -129,7 +129,7 @@ static void dot_history(shell *s, const char *arg) { on_table(s, arg, "DESCRIBE 
 #pragma GCC diagnostic pop
 
 static void dot_format(shell *s, const char *arg) {
-    if (output_format_known(arg)) s->format = text_of("%s", arg);
+    if (output_format_name(arg)) s->format = output_format_name(arg);
     else fprintf(stderr, "formats: table, csv, json, jsonl, markdown (now %s)\n", s->format);
 }
 

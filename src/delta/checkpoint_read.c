@@ -200,7 +200,13 @@ static add_columns find_add(const arrow_column *root) {
     return c;
 }
 
-/* One Parquet file being read. */
+typedef enum read_kind {
+    READ_ALL,
+    READ_FILES, /* the adds of rows [row, end_row) */
+    READ_REST   /* the actions that are no files */
+} read_kind;
+
+/* One Parquet file, or a part of it, being read. */
 typedef struct file_reader {
     const delta_env *env;
     str path;
@@ -211,7 +217,9 @@ typedef struct file_reader {
     size_t *n_sidecars, *sidecars_capacity;
     bool has_stats_json, has_stats_parsed;
     file_batch *batch;
-    int64_t row; /* of the file */
+    read_kind part;
+    int64_t row;     /* number in the file of the next row */
+    int64_t end_row; /* READ_FILES */
     buf scratch;
 } file_reader;
 
@@ -484,28 +492,35 @@ static silt_status take_batch(void *ctx, const struct ArrowSchema *schema, const
 
 /* ---- files ---- */
 
-static silt_status open_stream(file_reader *r, const data_type *columns, bool state_only, arena *a, struct ArrowArrayStream *out,
+static silt_status open_stream(file_reader *r, const data_type *columns, arena *a, struct ArrowArrayStream *out,
                                silt_error *err) {
     static const str file_leaves[] = {{"add.size", 8}, {"remove.path", 11}}; /* null in every row that is no file */
-    if (!state_only) return checkpoint_open(r->env, r->path, columns, a, out, err);
+    parquet_service *p = r->env->parquet;
     str local;
     silt_error why = {0};
-    parquet_service *p = r->env->parquet;
+    silt_status status = SILT_OK;
     TRY(local_path(r->env, r->path, a, &local, err));
-    return wrap_failure(p->read_where_null(p, local, columns, file_leaves, ARRAY_LEN(file_leaves), out, &why), &why, r->path,
-                        err);
+    switch (r->part) {
+        case READ_ALL: status = p->read(p, local, columns, out, &why); break;
+        case READ_FILES: status = p->read_rows(p, local, columns, r->row, r->end_row, out, &why); break;
+        case READ_REST: status = p->read_where_null(p, local, columns, file_leaves, ARRAY_LEN(file_leaves), out, &why); break;
+    }
+    return wrap_failure(status, &why, r->path, err);
 }
 
-/* One pass over the file with the columns of `wanted` that it has. */
-static silt_status read_columns(file_reader *r, const data_type *file, const shape *wanted, bool state_only, silt_error *err) {
+/* One pass over the rows of r->part, with the columns that the part asks for and the file has. */
+static silt_status read_part(file_reader *r, const data_type *file, silt_error *err) {
     arena *local = arena_new();
     if (!local) return error_no_memory(err);
     buf_init(&r->scratch, BUF_MAX_DEFAULT);
     struct ArrowArrayStream stream = {0};
-    const data_type *columns = shape_type(wanted, file, local);
+    const data_type *columns = shape_type(r->part == READ_ALL     ? state_shape
+                                          : r->part == READ_FILES ? adds_shape
+                                                                  : rest_shape,
+                                          file, local);
     silt_status status = columns ? SILT_OK : error_no_memory(err);
     if (status == SILT_OK && columns->n_fields) {
-        status = open_stream(r, columns, state_only, local, &stream, err);
+        status = open_stream(r, columns, local, &stream, err);
         if (status == SILT_OK) status = arrow_each_batch(&stream, r->path, take_batch, r, err);
         if (status == SILT_OK) status = finish_batch(r, err);
     }
@@ -517,52 +532,81 @@ static silt_status read_columns(file_reader *r, const data_type *file, const sha
 }
 
 /*
- * A large file is read twice, at the same time: the files' columns of all rows, and the columns of the few other actions only
- * where they are. Decoding those for a million rows that have none of them would cost as much as the files themselves.
+ * A large file is read in parts at the same time: the files' columns in as many ranges of rows as there are threads, and the
+ * columns of the few other actions only where they are. Decoding those for a million rows that have none of them would cost as
+ * much as the files themselves.
  */
 #define LARGE_BYTES ((int64_t)8 << 20)
+#define PARTS_MAX   16
 
 typedef struct split_read {
     const data_type *file;
-    file_reader readers[2];
-    checkpoint_state states[2];
+    file_reader readers[PARTS_MAX];
+    checkpoint_state states[PARTS_MAX];
 } split_read;
 
-static silt_status read_half(void *ctx, size_t i, silt_error *err) {
+static silt_status read_one(void *ctx, size_t i, silt_error *err) {
     split_read *s = ctx;
-    return read_columns(&s->readers[i], s->file, i == 0 ? adds_shape : rest_shape, i == 1, err);
+    return read_part(&s->readers[i], s->file, err);
 }
 
 static void free_arena(void *a) { arena_free(a); }
 
+/* The state of one part into that of the whole; takes the batches over, whatever happens. */
+static silt_status merge_state(checkpoint_state *part, checkpoint_state *out, arena *a, silt_error *err) {
+    bool good = true;
+    for (size_t i = 0; i < part->n_batches; i++) {
+        good = good && ARENA_PUSH(a, out->batches, out->n_batches, out->batches_capacity, part->batches[i]);
+        if (!good) file_batch_release(part->batches[i]);
+    }
+    part->n_batches = 0;
+    if (part->protocol) out->protocol = part->protocol;
+    if (part->metadata) out->metadata = part->metadata;
+    for (size_t i = 0; good && i < part->n_txns; i++)
+        good = ARENA_PUSH(a, out->txns, out->n_txns, out->txns_capacity, part->txns[i]);
+    for (size_t i = 0; good && i < part->n_domains; i++)
+        good = ARENA_PUSH(a, out->domains, out->n_domains, out->domains_capacity, part->domains[i]);
+    return good ? SILT_OK : error_no_memory(err);
+}
+
+/* Reader 0 is for the other actions, which are found soonest; the others share the rows. */
+static silt_status plan_parts(file_reader *r, split_read *s, size_t n, int64_t n_rows, silt_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        file_reader *part = &s->readers[i];
+        *part = *r;
+        part->state = &s->states[i];
+        part->arena = arena_new(); /* an arena belongs to one thread */
+        if (!part->arena || !arena_defer(r->arena, free_arena, part->arena)) {
+            arena_free(part->arena);
+            return error_no_memory(err);
+        }
+        part->part = i == 0 ? READ_REST : READ_FILES;
+        if (i == 0) continue;
+        part->row = n_rows / (int64_t)(n - 1) * (int64_t)(i - 1);
+        part->end_row = i == n - 1 ? n_rows : n_rows / (int64_t)(n - 1) * (int64_t)i;
+    }
+    return SILT_OK;
+}
+
 static silt_status read_split(file_reader *r, const data_type *file, silt_error *err) {
-    split_read s = {.file = file};
-    arena *second = arena_new(); /* an arena belongs to one thread */
-    if (!second || !arena_defer(r->arena, free_arena, second)) {
-        arena_free(second);
-        return error_no_memory(err);
+    parquet_service *p = r->env->parquet;
+    int threads = r->env->n_threads > 0 ? r->env->n_threads : thread_count_default();
+    size_t n = 1 + (size_t)(threads > PARTS_MAX - 1 ? PARTS_MAX - 1 : threads);
+    int64_t n_rows = 0;
+    str local;
+    silt_error why = {0};
+    TRY(local_path(r->env, r->path, r->arena, &local, err));
+    TRY(wrap_failure(p->count_rows(p, local, &n_rows, &why), &why, r->path, err));
+    if (n_rows < (int64_t)n) return read_part(r, file, err);
+    split_read *s = ARENA_NEW(r->arena, split_read);
+    if (!s) return error_no_memory(err);
+    s->file = file;
+    TRY(plan_parts(r, s, n, n_rows, err));
+    silt_status status = thread_for(threads, n, read_one, s, err);
+    for (size_t i = 0; i < n; i++) {
+        silt_status merged = merge_state(&s->states[i], r->state, r->arena, status == SILT_OK ? err : NULL);
+        if (status == SILT_OK) status = merged;
     }
-    for (int i = 0; i < 2; i++) {
-        s.readers[i] = *r;
-        s.readers[i].state = &s.states[i];
-    }
-    s.readers[1].arena = second;
-    silt_status status = thread_for(r->env->n_threads == 1 ? 1 : 2, 2, read_half, &s, err);
-    checkpoint_state *out = r->state;
-    for (size_t i = 0; i < s.states[0].n_batches; i++) {
-        if (status == SILT_OK &&
-            ARENA_PUSH(r->arena, out->batches, out->n_batches, out->batches_capacity, s.states[0].batches[i]))
-            continue;
-        file_batch_release(s.states[0].batches[i]);
-        if (status == SILT_OK) status = error_no_memory(err);
-    }
-    if (s.states[1].protocol) out->protocol = s.states[1].protocol;
-    if (s.states[1].metadata) out->metadata = s.states[1].metadata;
-    for (size_t i = 0; status == SILT_OK && i < s.states[1].n_txns; i++)
-        if (!ARENA_PUSH(r->arena, out->txns, out->n_txns, out->txns_capacity, s.states[1].txns[i])) status = error_no_memory(err);
-    for (size_t i = 0; status == SILT_OK && i < s.states[1].n_domains; i++)
-        if (!ARENA_PUSH(r->arena, out->domains, out->n_domains, out->domains_capacity, s.states[1].domains[i]))
-            status = error_no_memory(err);
     return status;
 }
 
@@ -572,6 +616,8 @@ static bool is_checkpoint(const data_type *file) {
         if (child_type(file, str_of(known->name))) return true;
     return child_type(file, STR("remove")) || child_type(file, STR("checkpointMetadata"));
 }
+
+static bool can_split(const parquet_service *p) { return p->read_where_null && p->read_rows && p->count_rows; }
 
 static silt_status read_parquet(file_reader *r, silt_error *err) {
     arena *local = arena_new();
@@ -587,10 +633,10 @@ static silt_status read_parquet(file_reader *r, silt_error *err) {
         r->has_stats_parsed = checkpoint_column(file, "add.stats_parsed") != NULL;
         if (!is_checkpoint(file))
             status = corrupt(r, "it has no column of a checkpoint", err);
-        else if (r->size_bytes >= LARGE_BYTES && r->env->parquet->read_where_null)
+        else if (r->size_bytes >= LARGE_BYTES && can_split(r->env->parquet))
             status = read_split(r, file, err);
         else
-            status = read_columns(r, file, state_shape, false, err);
+            status = read_part(r, file, err);
     }
     arena_free(local);
     return status;

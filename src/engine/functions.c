@@ -7,7 +7,9 @@
 #include "engine/functions_call.h"
 #include "engine/functions_nested.h"
 
-static const call_group *const groups[] = {&calls_core, &calls_decimals, &calls_cast, &calls_text, &calls_math, &calls_string, &calls_datetime, &calls_format, &calls_number_format, &calls_json, &calls_hash, &calls_digest};
+static const call_group *const groups[] = {&calls_core,          &calls_decimals, &calls_cast,     &calls_text,
+                                           &calls_math,          &calls_string,   &calls_datetime, &calls_format,
+                                           &calls_number_format, &calls_json,     &calls_hash,     &calls_digest};
 
 /* ---- results ---- */
 
@@ -19,7 +21,9 @@ void ret_null(call *c, idx_t row) {
     duckdb_validity_set_row_invalid(c->out_valid, row);
 }
 
-void ret_str(call *c, idx_t row, str s) { duckdb_unsafe_vector_assign_string_element_len(c->out, row, s.ptr ? s.ptr : "", s.len); }
+void ret_str(call *c, idx_t row, str s) {
+    duckdb_unsafe_vector_assign_string_element_len(c->out, row, s.ptr ? s.ptr : "", s.len);
+}
 
 void ret_text(call *c, idx_t row) {
     if (!buf_ok(&c->text)) {
@@ -65,8 +69,11 @@ void call_raise(call *c, const char *condition, const char *sqlstate, const char
     va_start(args, format);
     int n = vsnprintf(message + at, sizeof message - (size_t)at - 4, format, args);
     va_end(args);
-    size_t len = (size_t)at + (n < 0 ? 0 : (size_t)n < sizeof message - (size_t)at - 4 ? (size_t)n : sizeof message - (size_t)at - 5);
-    while (len > 0 && ((unsigned char)message[len - 1] & 0xC0) == 0x80 && (size_t)n >= sizeof message - (size_t)at - 4) len--; /* no half character */
+    size_t len = (size_t)at + (n < 0                                         ? 0
+                               : (size_t)n < sizeof message - (size_t)at - 4 ? (size_t)n
+                                                                             : sizeof message - (size_t)at - 5);
+    while (len > 0 && ((unsigned char)message[len - 1] & 0xC0) == 0x80 && (size_t)n >= sizeof message - (size_t)at - 4)
+        len--; /* no half character */
     memcpy(message + len, "[/]", 4);
     duckdb_scalar_function_set_error(c->info, message);
     c->failed = true;
@@ -84,7 +91,8 @@ static void run(duckdb_function_info info, duckdb_data_chunk input, duckdb_vecto
     const call_def *def = duckdb_scalar_function_get_extra_info(info);
     call c = {.info = info, .n_args = duckdb_data_chunk_get_column_count(input), .out = output};
     if (c.n_args > CALL_MAX_ARGS) {
-        duckdb_scalar_function_set_error(info, "[UNSUPPORTED_FEATURE|0A000] Silt does not support calls with so many arguments[/]");
+        duckdb_scalar_function_set_error(info,
+                                         "[UNSUPPORTED_FEATURE|0A000] Silt does not support calls with so many arguments[/]");
         return;
     }
     idx_t n = duckdb_data_chunk_get_size(input);
@@ -111,10 +119,14 @@ static void run(duckdb_function_info info, duckdb_data_chunk input, duckdb_vecto
 /* ---- registering ---- */
 
 static duckdb_logical_type type_of(char letter) {
-    static const struct { char letter; duckdb_type type; } types[] = {
-        {'b', DUCKDB_TYPE_BOOLEAN}, {'y', DUCKDB_TYPE_TINYINT}, {'h', DUCKDB_TYPE_SMALLINT}, {'i', DUCKDB_TYPE_INTEGER}, {'l', DUCKDB_TYPE_BIGINT}, {'H', DUCKDB_TYPE_HUGEINT},
-        {'f', DUCKDB_TYPE_FLOAT}, {'d', DUCKDB_TYPE_DOUBLE}, {'s', DUCKDB_TYPE_VARCHAR}, {'B', DUCKDB_TYPE_BLOB}, {'D', DUCKDB_TYPE_DATE}, {'t', DUCKDB_TYPE_TIMESTAMP},
-        {'z', DUCKDB_TYPE_TIMESTAMP_TZ}, {'v', DUCKDB_TYPE_INTERVAL}, {'*', DUCKDB_TYPE_ANY}, {'+', DUCKDB_TYPE_ANY},
+    static const struct {
+        char letter;
+        duckdb_type type;
+    } types[] = {
+        {'b', DUCKDB_TYPE_BOOLEAN},      {'y', DUCKDB_TYPE_TINYINT},  {'h', DUCKDB_TYPE_SMALLINT}, {'i', DUCKDB_TYPE_INTEGER},
+        {'l', DUCKDB_TYPE_BIGINT},       {'H', DUCKDB_TYPE_HUGEINT},  {'f', DUCKDB_TYPE_FLOAT},    {'d', DUCKDB_TYPE_DOUBLE},
+        {'s', DUCKDB_TYPE_VARCHAR},      {'B', DUCKDB_TYPE_BLOB},     {'D', DUCKDB_TYPE_DATE},     {'t', DUCKDB_TYPE_TIMESTAMP},
+        {'z', DUCKDB_TYPE_TIMESTAMP_TZ}, {'v', DUCKDB_TYPE_INTERVAL}, {'*', DUCKDB_TYPE_ANY},      {'+', DUCKDB_TYPE_ANY},
     };
     if (letter == 'S') {
         duckdb_logical_type element = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR), list = duckdb_create_list_type(element);
@@ -131,8 +143,10 @@ static bool register_typed(duckdb_connection connection, const char *name, const
     duckdb_scalar_function_set_name(f, name);
     for (const char *at = def->args; *at; at++) {
         duckdb_logical_type t = type_of(*at);
-        if (*at == '+') duckdb_scalar_function_set_varargs(f, t);
-        else duckdb_scalar_function_add_parameter(f, t);
+        if (*at == '+')
+            duckdb_scalar_function_set_varargs(f, t);
+        else
+            duckdb_scalar_function_add_parameter(f, t);
         duckdb_destroy_logical_type(&t);
     }
     duckdb_scalar_function_set_return_type(f, result);

@@ -7,8 +7,8 @@
 #ifndef ENGINE_FUNCTIONS_H
 #define ENGINE_FUNCTIONS_H
 
-#include "engine/duckdb_extra.h"
 #include "base/base.h"
+#include "engine/duckdb_extra.h"
 
 /** Register all of them; once per database. */
 silt_status engine_register_functions(duckdb_connection connection, silt_error *err) MUST_CHECK;

@@ -14,8 +14,10 @@ static void invalid(call *c, idx_t row, bool is_try, str text, const char *to) {
         return;
     }
     size_t n = text.len > 200 ? 200 : text.len;
-    call_raise(c, "CAST_INVALID_INPUT", "22018", "The value '%.*s' of the type \"STRING\" cannot be cast to \"%s\" because it is malformed. Correct the value as per the syntax, or change its target type.", (int)n,
-               text.ptr, to);
+    call_raise(c, "CAST_INVALID_INPUT", "22018",
+               "The value '%.*s' of the type \"STRING\" cannot be cast to \"%s\" because it is malformed. Correct the value as "
+               "per the syntax, or change its target type.",
+               (int)n, text.ptr, to);
 }
 
 /* Spark trims white space and control characters (UTF8String.trimAll) before it parses. */
@@ -34,7 +36,8 @@ static bool parse_digits(str s, int64_t *out) {
     if (i == s.len) return false;
     for (; i < s.len; i++) {
         int d = s.ptr[i] - '0';
-        if (d < 0 || d > 9 || __builtin_mul_overflow(v, (int64_t)10, &v) || __builtin_sub_overflow(v, (int64_t)d, &v)) return false;
+        if (d < 0 || d > 9 || __builtin_mul_overflow(v, (int64_t)10, &v) || __builtin_sub_overflow(v, (int64_t)d, &v))
+            return false;
     }
     if (!negative && v == INT64_MIN) return false;
     *out = negative ? v : -v;
@@ -44,14 +47,18 @@ static bool parse_digits(str s, int64_t *out) {
 static void parse_long(call *c, idx_t row) {
     str text = call_str(c, 0, row), to = call_str(c, 2, row);
     int64_t v, low = INT64_MIN, high = INT64_MAX;
-    if (str_eqz(to, "TINYINT")) low = INT8_MIN, high = INT8_MAX;
-    else if (str_eqz(to, "SMALLINT")) low = INT16_MIN, high = INT16_MAX;
-    else if (str_eqz(to, "INT")) low = INT32_MIN, high = INT32_MAX;
+    if (str_eqz(to, "TINYINT"))
+        low = INT8_MIN, high = INT8_MAX;
+    else if (str_eqz(to, "SMALLINT"))
+        low = INT16_MIN, high = INT16_MAX;
+    else if (str_eqz(to, "INT"))
+        low = INT32_MIN, high = INT32_MAX;
     if (!parse_digits(trim_all(text), &v) || v < low || v > high) {
         char name[16] = {0};
         memcpy(name, to.ptr, to.len < 15 ? to.len : 15);
         invalid(c, row, call_bool(c, 1, row), text, name);
-    } else ret_i64(c, row, v);
+    } else
+        ret_i64(c, row, v);
 }
 
 static bool equals_fold(str s, const char *z) { return str_eq_ascii_fold(s, str_of(z)); }
@@ -94,8 +101,10 @@ static void parse_double(call *c, idx_t row) {
     str text = call_str(c, 0, row), to = call_str(c, 2, row);
     bool single = str_eqz(to, "FLOAT");
     double v;
-    if (parse_floating(trim_all(text), single, &v)) ret_f64(c, row, v);
-    else invalid(c, row, call_bool(c, 1, row), text, single ? "FLOAT" : "DOUBLE");
+    if (parse_floating(trim_all(text), single, &v))
+        ret_f64(c, row, v);
+    else
+        invalid(c, row, call_bool(c, 1, row), text, single ? "FLOAT" : "DOUBLE");
 }
 
 static void parse_boolean(call *c, idx_t row) {
@@ -153,7 +162,8 @@ static decimal_outcome text_to_decimal(str s, int scale, int128 *out) {
         int d = s.ptr[k] - '0';
         if (at < keep) {
             if (__builtin_mul_overflow(v, (int128)10, &v) || __builtin_add_overflow(v, (int128)d, &v)) return DECIMAL_TOO_LARGE;
-        } else if (at == keep) round_digit = d;
+        } else if (at == keep)
+            round_digit = d;
         any |= d != 0;
         at++;
     }
@@ -165,10 +175,15 @@ static decimal_outcome text_to_decimal(str s, int scale, int128 *out) {
 }
 
 static void too_large(call *c, idx_t row, bool is_try, str message, int precision, int scale) {
-    if (is_try) ret_null(c, row);
-    else if (message.len) call_raise(c, "CAST_OVERFLOW_IN_TABLE_INSERT", "22003", "%.*s", STR_ARG(message));
-    else call_raise(c, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "22003", "The value cannot be represented as DECIMAL(%d, %d). If necessary set \"spark.sql.ansi.enabled\" to \"false\" to bypass this error, and return NULL instead.",
-                    precision, scale);
+    if (is_try)
+        ret_null(c, row);
+    else if (message.len)
+        call_raise(c, "CAST_OVERFLOW_IN_TABLE_INSERT", "22003", "%.*s", STR_ARG(message));
+    else
+        call_raise(c, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "22003",
+                   "The value cannot be represented as DECIMAL(%d, %d). If necessary set \"spark.sql.ansi.enabled\" to \"false\" "
+                   "to bypass this error, and return NULL instead.",
+                   precision, scale);
 }
 
 /* silt_to_decimal(x, try, precision, scale, insert_message): text, doubles (by their shortest text, as BigDecimal does) and exact numbers. */
@@ -190,7 +205,8 @@ static void to_decimal(call *c, idx_t row) {
         }
     } else if (t->id == DUCKDB_TYPE_DOUBLE || t->id == DUCKDB_TYPE_FLOAT) {
         double d = t->id == DUCKDB_TYPE_DOUBLE ? call_f64(c, 0, row) : (double)call_f32(c, 0, row);
-        if (isnan(d) || isinf(d)) outcome = DECIMAL_TOO_LARGE;
+        if (isnan(d) || isinf(d))
+            outcome = DECIMAL_TOO_LARGE;
         else {
             text_write_f64_java(&c->text, d);
             outcome = text_to_decimal(buf_str(&c->text), scale, &v);
@@ -201,8 +217,10 @@ static void to_decimal(call *c, idx_t row) {
         call_raise(c, "INTERNAL_ERROR", "XX000", "no decimal of this type");
         return;
     }
-    if (outcome != DECIMAL_OK || !decimal_fits(v, precision)) too_large(c, row, is_try, message, precision, scale);
-    else ret_i128(c, row, v);
+    if (outcome != DECIMAL_OK || !decimal_fits(v, precision))
+        too_large(c, row, is_try, message, precision, scale);
+    else
+        ret_i128(c, row, v);
 }
 
 /* silt_narrow(x, low, high, message): any number cut to a whole one in a range; what INSERT into a narrower column does. */
@@ -220,8 +238,10 @@ static void narrow(call *c, idx_t row) {
         ok = call_exact(c, 0, row, &v, &scale);
         for (; ok && scale > 0; scale--) v /= 10;
     }
-    if (ok && v >= low && v <= high) ret_i64(c, row, (int64_t)v);
-    else call_raise(c, "CAST_OVERFLOW_IN_TABLE_INSERT", "22003", "%.*s", STR_ARG(call_str(c, 3, row)));
+    if (ok && v >= low && v <= high)
+        ret_i64(c, row, (int64_t)v);
+    else
+        call_raise(c, "CAST_OVERFLOW_IN_TABLE_INSERT", "22003", "%.*s", STR_ARG(call_str(c, 3, row)));
 }
 
 static void double_float(call *c, idx_t row) { ret_f32(c, row, (float)call_f64(c, 0, row)); }
@@ -231,8 +251,10 @@ static void double_float(call *c, idx_t row) { ret_f32(c, row, (float)call_f64(c
 static void parse_date(call *c, idx_t row) {
     str text = call_str(c, 0, row);
     int64_t days;
-    if (time_parse_date(trim_all(text), &days) && days >= INT32_MIN && days <= INT32_MAX) ret_i32(c, row, (int32_t)days);
-    else invalid(c, row, call_bool(c, 1, row), text, "DATE");
+    if (time_parse_date(trim_all(text), &days) && days >= INT32_MIN && days <= INT32_MAX)
+        ret_i32(c, row, (int32_t)days);
+    else
+        invalid(c, row, call_bool(c, 1, row), text, "DATE");
 }
 
 /* [T]h:m[:s[.f]] without a date is today's, by the zone's offset. */
@@ -253,17 +275,22 @@ static void parse_timestamp(call *c, idx_t row) {
     str text = call_str(c, 0, row);
     int64_t us;
     bool has_zone;
-    if (time_parse_timestamp(trim_all(text), &us, &has_zone)) ret_i64(c, row, has_zone ? us : us - call_i64(c, 2, row));
-    else if (parse_time_of_today(trim_all(text), call_i64(c, 2, row), &us)) ret_i64(c, row, us - call_i64(c, 2, row));
-    else invalid(c, row, call_bool(c, 1, row), text, "TIMESTAMP");
+    if (time_parse_timestamp(trim_all(text), &us, &has_zone))
+        ret_i64(c, row, has_zone ? us : us - call_i64(c, 2, row));
+    else if (parse_time_of_today(trim_all(text), call_i64(c, 2, row), &us))
+        ret_i64(c, row, us - call_i64(c, 2, row));
+    else
+        invalid(c, row, call_bool(c, 1, row), text, "TIMESTAMP");
 }
 
 static void parse_ntz(call *c, idx_t row) {
     str text = call_str(c, 0, row);
     int64_t us;
     bool has_zone;
-    if (time_parse_timestamp(trim_all(text), &us, &has_zone)) ret_i64(c, row, us);
-    else invalid(c, row, call_bool(c, 1, row), text, "TIMESTAMP_NTZ");
+    if (time_parse_timestamp(trim_all(text), &us, &has_zone))
+        ret_i64(c, row, us);
+    else
+        invalid(c, row, call_bool(c, 1, row), text, "TIMESTAMP_NTZ");
 }
 
 /* Where a region's name ("Europe/Paris", "PST") stands behind a timestamp that is well formed without it; SIZE_MAX: none. */
@@ -272,19 +299,30 @@ static size_t region_at(str s) {
     bool has_zone;
     size_t i = 0;
     if (time_parse_timestamp(s, &us, &has_zone)) return SIZE_MAX;
-    while (i < s.len && !(isalpha((unsigned char)s.ptr[i]) && !(s.ptr[i] == 'T' && i + 1 < s.len && isdigit((unsigned char)s.ptr[i + 1])))) i++;
-    if (i < 8 || s.len - i < 3 || !time_parse_timestamp(str_trim(str_slice(s, 0, i)), &us, &has_zone) || has_zone) return SIZE_MAX;
+    while (i < s.len &&
+           !(isalpha((unsigned char)s.ptr[i]) && !(s.ptr[i] == 'T' && i + 1 < s.len && isdigit((unsigned char)s.ptr[i + 1]))))
+        i++;
+    if (i < 8 || s.len - i < 3 || !time_parse_timestamp(str_trim(str_slice(s, 0, i)), &us, &has_zone) || has_zone)
+        return SIZE_MAX;
     return i;
 }
 
 /* Java's short names for regions; others are taken as they are. */
 static str region_name(str s) {
-    static const char *const names[][2] = {{"PST", "America/Los_Angeles"}, {"CST", "America/Chicago"}, {"IST", "Asia/Kolkata"}, {"JST", "Asia/Tokyo"}, {"AET", "Australia/Sydney"},
-                                           {"ECT", "Europe/Paris"}, {"CTT", "Asia/Shanghai"}, {"BST", "Asia/Dhaka"}, {"AST", "America/Anchorage"}, {"ACT", "Australia/Darwin"},
-                                           {"ART", "Africa/Cairo"}, {"BET", "America/Sao_Paulo"}, {"CAT", "Africa/Harare"}, {"CNT", "America/St_Johns"}, {"EAT", "Africa/Addis_Ababa"},
-                                           {"IET", "America/Indiana/Indianapolis"}, {"MIT", "Pacific/Apia"}, {"NET", "Asia/Yerevan"}, {"NST", "Pacific/Auckland"},
-                                           {"PLT", "Asia/Karachi"}, {"PNT", "America/Phoenix"}, {"PRT", "America/Puerto_Rico"}, {"SST", "Pacific/Guadalcanal"}, {"VST", "Asia/Ho_Chi_Minh"},
-                                           {"EST", "Etc/GMT+5"}, {"MST", "Etc/GMT+7"}, {"HST", "Etc/GMT+10"}};
+    static const char *const names[][2] = {{"PST", "America/Los_Angeles"}, {"CST", "America/Chicago"},
+                                           {"IST", "Asia/Kolkata"},        {"JST", "Asia/Tokyo"},
+                                           {"AET", "Australia/Sydney"},    {"ECT", "Europe/Paris"},
+                                           {"CTT", "Asia/Shanghai"},       {"BST", "Asia/Dhaka"},
+                                           {"AST", "America/Anchorage"},   {"ACT", "Australia/Darwin"},
+                                           {"ART", "Africa/Cairo"},        {"BET", "America/Sao_Paulo"},
+                                           {"CAT", "Africa/Harare"},       {"CNT", "America/St_Johns"},
+                                           {"EAT", "Africa/Addis_Ababa"},  {"IET", "America/Indiana/Indianapolis"},
+                                           {"MIT", "Pacific/Apia"},        {"NET", "Asia/Yerevan"},
+                                           {"NST", "Pacific/Auckland"},    {"PLT", "Asia/Karachi"},
+                                           {"PNT", "America/Phoenix"},     {"PRT", "America/Puerto_Rico"},
+                                           {"SST", "Pacific/Guadalcanal"}, {"VST", "Asia/Ho_Chi_Minh"},
+                                           {"EST", "Etc/GMT+5"},           {"MST", "Etc/GMT+7"},
+                                           {"HST", "Etc/GMT+10"}};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eqz(s, names[i][0])) return str_of(names[i][1]);
     return s;
@@ -293,8 +331,10 @@ static str region_name(str s) {
 static void text_region(call *c, idx_t row) {
     str s = trim_all(call_str(c, 0, row));
     size_t at = region_at(s);
-    if (at == SIZE_MAX) ret_null(c, row);
-    else ret_str(c, row, region_name(str_slice(s, at, s.len)));
+    if (at == SIZE_MAX)
+        ret_null(c, row);
+    else
+        ret_str(c, row, region_name(str_slice(s, at, s.len)));
 }
 
 static void text_without_region(call *c, idx_t row) {
@@ -309,7 +349,11 @@ static void has_zone_of(call *c, idx_t row) {
     ret_bool(c, row, time_parse_timestamp(trim_all(call_str(c, 0, row)), &us, &has_zone) && has_zone);
 }
 
-static void cast_overflow(call *c, const char *to) { call_raise(c, "CAST_OVERFLOW", "22003", "The value cannot be cast to \"%s\" due to an overflow. Use try_cast to tolerate overflow and return NULL instead.", to); }
+static void cast_overflow(call *c, const char *to) {
+    call_raise(
+        c, "CAST_OVERFLOW", "22003",
+        "The value cannot be cast to \"%s\" due to an overflow. Use try_cast to tolerate overflow and return NULL instead.", to);
+}
 
 /* Seconds since the epoch, of any numeric type. NaN and infinity give NULL, as in Spark. */
 static void seconds_timestamp(call *c, idx_t row) {
@@ -318,9 +362,12 @@ static void seconds_timestamp(call *c, idx_t row) {
     int scale;
     if (t->id == DUCKDB_TYPE_DOUBLE || t->id == DUCKDB_TYPE_FLOAT) {
         double us = (t->id == DUCKDB_TYPE_DOUBLE ? call_f64(c, 0, row) : (double)call_f32(c, 0, row)) * 1e6;
-        if (isnan(us) || isinf(us)) ret_null(c, row);
-        else if (fabs(us) >= 9.2e18) cast_overflow(c, "TIMESTAMP");
-        else ret_i64(c, row, (int64_t)us);
+        if (isnan(us) || isinf(us))
+            ret_null(c, row);
+        else if (fabs(us) >= 9.2e18)
+            cast_overflow(c, "TIMESTAMP");
+        else
+            ret_i64(c, row, (int64_t)us);
         return;
     }
     if (!call_exact(c, 0, row, &v, &scale)) {
@@ -330,8 +377,10 @@ static void seconds_timestamp(call *c, idx_t row) {
     for (; scale < 6; scale++)
         if (__builtin_mul_overflow(v, (int128)10, &v)) v = (int128)INT64_MAX + 1, scale = 6;
     for (; scale > 6; scale--) v /= 10;
-    if (v > INT64_MAX || v < INT64_MIN) cast_overflow(c, "TIMESTAMP");
-    else ret_i64(c, row, (int64_t)v);
+    if (v > INT64_MAX || v < INT64_MIN)
+        cast_overflow(c, "TIMESTAMP");
+    else
+        ret_i64(c, row, (int64_t)v);
 }
 
 /* ---- intervals from text: the forms that CAST writes ---- */
@@ -341,7 +390,8 @@ static bool parse_ym(str s, duckdb_interval *out) {
     if (s.len > 0 && (s.ptr[0] == '-' || s.ptr[0] == '+')) s = str_slice(s, 1, s.len);
     size_t dash = str_find_char(s, '-');
     int64_t years, months;
-    if (dash == SIZE_MAX || !str_to_i64(str_slice(s, 0, dash), &years) || !str_to_i64(str_slice(s, dash + 1, s.len), &months)) return false;
+    if (dash == SIZE_MAX || !str_to_i64(str_slice(s, 0, dash), &years) || !str_to_i64(str_slice(s, dash + 1, s.len), &months))
+        return false;
     if (years < 0 || months < 0 || months > 11 || years > 178956970) return false;
     int64_t total = years * 12 + months;
     if (total > INT32_MAX) return false;
@@ -374,7 +424,8 @@ static bool parse_dt(str s, duckdb_interval *out) {
     int64_t us = fraction;
     for (size_t i = 0; i < 4; i++) {
         int64_t add;
-        if (parts[i] < 0 || __builtin_mul_overflow(parts[i], units[i], &add) || __builtin_add_overflow(us, add, &us)) return false;
+        if (parts[i] < 0 || __builtin_mul_overflow(parts[i], units[i], &add) || __builtin_add_overflow(us, add, &us))
+            return false;
     }
     out->micros = negative ? -us : us;
     return true;
@@ -389,8 +440,10 @@ static void parse_interval(call *c, idx_t row) {
         if (close != SIZE_MAX) s = str_slice(s, 1, close + 1);
     }
     duckdb_interval v = {0, 0, 0};
-    if (ym ? parse_ym(s, &v) : parse_dt(s, &v)) ret_interval(c, row, v);
-    else invalid(c, row, call_bool(c, 1, row), text, ym ? "INTERVAL YEAR TO MONTH" : "INTERVAL DAY TO SECOND");
+    if (ym ? parse_ym(s, &v) : parse_dt(s, &v))
+        ret_interval(c, row, v);
+    else
+        invalid(c, row, call_bool(c, 1, row), text, ym ? "INTERVAL YEAR TO MONTH" : "INTERVAL DAY TO SECOND");
 }
 
 static const call_def defs[] = {

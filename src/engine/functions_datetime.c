@@ -7,7 +7,7 @@
 #include "engine/functions_call.h"
 
 #define SECOND_US 1000000LL
-#define DAY_US 86400000000LL
+#define DAY_US    86400000000LL
 
 static int64_t floor_div(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
 static int64_t floor_mod(int64_t x, int64_t y) { return x - floor_div(x, y) * y; }
@@ -15,8 +15,10 @@ static int64_t floor_mod(int64_t x, int64_t y) { return x - floor_div(x, y) * y;
 static void out_of_range(call *c) { call_raise(c, "DATETIME_OVERFLOW", "22008", "Datetime operation overflow."); }
 
 static void ret_date(call *c, idx_t row, int64_t days) {
-    if (days < INT32_MIN || days > INT32_MAX) out_of_range(c);
-    else ret_i32(c, row, (int32_t)days);
+    if (days < INT32_MIN || days > INT32_MAX)
+        out_of_range(c);
+    else
+        ret_i32(c, row, (int32_t)days);
 }
 
 static int days_in_month(int64_t year, int month) {
@@ -41,25 +43,34 @@ static void add_months(call *c, idx_t row) { ret_date(c, row, add_months_to(call
 static void make_date(call *c, idx_t row) {
     int year = call_i32(c, 0, row), month = call_i32(c, 1, row), day = call_i32(c, 2, row);
     if (month < 1 || month > 12)
-        call_raise(c, "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION", "22023", "Invalid value for MonthOfYear (valid values 1 - 12): %d", month);
+        call_raise(c, "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION", "22023",
+                   "Invalid value for MonthOfYear (valid values 1 - 12): %d", month);
     else if (day < 1 || day > days_in_month(year, month))
         call_raise(c, "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION", "22023", "Invalid date: the month has no day %d", day);
-    else ret_date(c, row, days_from_civil(year, month, day));
+    else
+        ret_date(c, row, days_from_civil(year, month, day));
 }
 
 /* year, month, day, hour, minute, seconds with a fraction (exact), try */
 static void make_timestamp(call *c, idx_t row) {
-    int year = call_i32(c, 0, row), month = call_i32(c, 1, row), day = call_i32(c, 2, row), hour = call_i32(c, 3, row), minute = call_i32(c, 4, row), scale;
+    int year = call_i32(c, 0, row), month = call_i32(c, 1, row), day = call_i32(c, 2, row), hour = call_i32(c, 3, row),
+        minute = call_i32(c, 4, row), scale;
     bool is_try = call_bool(c, 6, row);
     int128 us = 0;
     (void)call_exact(c, 5, row, &us, &scale);
     for (; scale < 6; scale++) us *= 10;
     bool full = us == 60 * SECOND_US; /* 60 seconds without a fraction is the next minute */
-    const char *bad = month < 1 || month > 12 ? "MonthOfYear (valid values 1 - 12)" : day < 1 || day > days_in_month(year, month) ? "DayOfMonth" : hour < 0 || hour > 23 ? "HourOfDay (valid values 0 - 23)"
-                      : minute < 0 || minute > 59 ? "MinuteOfHour (valid values 0 - 59)" : us < 0 || (us >= 60 * SECOND_US && !full) ? "SecondOfMinute (valid values 0 - 59)" : NULL;
+    const char *bad = month < 1 || month > 12                       ? "MonthOfYear (valid values 1 - 12)"
+                      : day < 1 || day > days_in_month(year, month) ? "DayOfMonth"
+                      : hour < 0 || hour > 23                       ? "HourOfDay (valid values 0 - 23)"
+                      : minute < 0 || minute > 59                   ? "MinuteOfHour (valid values 0 - 59)"
+                      : us < 0 || (us >= 60 * SECOND_US && !full)   ? "SecondOfMinute (valid values 0 - 59)"
+                                                                    : NULL;
     if (bad) {
-        if (is_try) ret_null(c, row);
-        else call_raise(c, "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION", "22023", "Invalid value for %s", bad);
+        if (is_try)
+            ret_null(c, row);
+        else
+            call_raise(c, "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION", "22023", "Invalid value for %s", bad);
         return;
     }
     ret_i64(c, row, days_from_civil(year, month, day) * DAY_US + ((int64_t)hour * 60 + minute) * 60 * SECOND_US + (int64_t)us);
@@ -67,15 +78,19 @@ static void make_timestamp(call *c, idx_t row) {
 
 static void us_timestamp(call *c, idx_t row) {
     int64_t v;
-    if (__builtin_mul_overflow(call_i64(c, 0, row), call_i64(c, 1, row), &v)) call_raise(c, "ARITHMETIC_OVERFLOW", "22003", "long overflow.");
-    else ret_i64(c, row, v);
+    if (__builtin_mul_overflow(call_i64(c, 0, row), call_i64(c, 1, row), &v))
+        call_raise(c, "ARITHMETIC_OVERFLOW", "22003", "long overflow.");
+    else
+        ret_i64(c, row, v);
 }
 
 /* 1970-01-01 was a Thursday. 0 = Monday. */
 static int weekday_of(int64_t days) { return (int)floor_mod(days + 3, 7); }
 
 static void next_day(call *c, idx_t row) {
-    static const char *const names[7][3] = {{"MO", "MON", "MONDAY"}, {"TU", "TUE", "TUESDAY"}, {"WE", "WED", "WEDNESDAY"}, {"TH", "THU", "THURSDAY"}, {"FR", "FRI", "FRIDAY"}, {"SA", "SAT", "SATURDAY"}, {"SU", "SUN", "SUNDAY"}};
+    static const char *const names[7][3] = {{"MO", "MON", "MONDAY"},   {"TU", "TUE", "TUESDAY"}, {"WE", "WED", "WEDNESDAY"},
+                                            {"TH", "THU", "THURSDAY"}, {"FR", "FRI", "FRIDAY"},  {"SA", "SAT", "SATURDAY"},
+                                            {"SU", "SUN", "SUNDAY"}};
     int64_t days = call_i32(c, 0, row);
     str name = str_trim(call_str(c, 1, row));
     for (int i = 0; i < 7; i++)
@@ -90,12 +105,41 @@ static void next_day(call *c, idx_t row) {
 
 /* ---- truncation ---- */
 
-typedef enum unit { UNIT_NONE, UNIT_MICROSECOND, UNIT_MILLISECOND, UNIT_SECOND, UNIT_MINUTE, UNIT_HOUR, UNIT_DAY, UNIT_WEEK, UNIT_MONTH, UNIT_QUARTER, UNIT_YEAR } unit;
+typedef enum unit {
+    UNIT_NONE,
+    UNIT_MICROSECOND,
+    UNIT_MILLISECOND,
+    UNIT_SECOND,
+    UNIT_MINUTE,
+    UNIT_HOUR,
+    UNIT_DAY,
+    UNIT_WEEK,
+    UNIT_MONTH,
+    UNIT_QUARTER,
+    UNIT_YEAR
+} unit;
 
 static unit unit_of(str s, bool truncation) {
-    static const struct { const char *name; unit u; } names[] = {
-        {"MICROSECOND", UNIT_MICROSECOND}, {"MILLISECOND", UNIT_MILLISECOND}, {"SECOND", UNIT_SECOND}, {"MINUTE", UNIT_MINUTE}, {"HOUR", UNIT_HOUR}, {"DAY", UNIT_DAY}, {"DD", UNIT_DAY},
-        {"DAYOFYEAR", UNIT_DAY}, {"WEEK", UNIT_WEEK}, {"MONTH", UNIT_MONTH}, {"MON", UNIT_MONTH}, {"MM", UNIT_MONTH}, {"QUARTER", UNIT_QUARTER}, {"YEAR", UNIT_YEAR}, {"YYYY", UNIT_YEAR}, {"YY", UNIT_YEAR},
+    static const struct {
+        const char *name;
+        unit u;
+    } names[] = {
+        {"MICROSECOND", UNIT_MICROSECOND},
+        {"MILLISECOND", UNIT_MILLISECOND},
+        {"SECOND", UNIT_SECOND},
+        {"MINUTE", UNIT_MINUTE},
+        {"HOUR", UNIT_HOUR},
+        {"DAY", UNIT_DAY},
+        {"DD", UNIT_DAY},
+        {"DAYOFYEAR", UNIT_DAY},
+        {"WEEK", UNIT_WEEK},
+        {"MONTH", UNIT_MONTH},
+        {"MON", UNIT_MONTH},
+        {"MM", UNIT_MONTH},
+        {"QUARTER", UNIT_QUARTER},
+        {"YEAR", UNIT_YEAR},
+        {"YYYY", UNIT_YEAR},
+        {"YY", UNIT_YEAR},
     };
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eq_ascii_fold(s, str_of(names[i].name))) return names[i].u;
@@ -115,19 +159,25 @@ static int64_t trunc_days(int64_t days, unit u) {
 }
 
 static void date_trunc(call *c, idx_t row) {
-    static const int64_t sizes[] = {[UNIT_MICROSECOND] = 1, [UNIT_MILLISECOND] = 1000, [UNIT_SECOND] = SECOND_US, [UNIT_MINUTE] = 60 * SECOND_US, [UNIT_HOUR] = 3600 * SECOND_US, [UNIT_DAY] = DAY_US};
+    static const int64_t sizes[] = {[UNIT_MICROSECOND] = 1,         [UNIT_MILLISECOND] = 1000,      [UNIT_SECOND] = SECOND_US,
+                                    [UNIT_MINUTE] = 60 * SECOND_US, [UNIT_HOUR] = 3600 * SECOND_US, [UNIT_DAY] = DAY_US};
     unit u = unit_of(call_str(c, 0, row), true);
     int64_t us = call_i64(c, 1, row);
-    if (u == UNIT_NONE) ret_null(c, row);
-    else if (u <= UNIT_DAY) ret_i64(c, row, floor_div(us, sizes[u]) * sizes[u]);
-    else ret_i64(c, row, trunc_days(floor_div(us, DAY_US), u) * DAY_US);
+    if (u == UNIT_NONE)
+        ret_null(c, row);
+    else if (u <= UNIT_DAY)
+        ret_i64(c, row, floor_div(us, sizes[u]) * sizes[u]);
+    else
+        ret_i64(c, row, trunc_days(floor_div(us, DAY_US), u) * DAY_US);
 }
 
 static void trunc_date(call *c, idx_t row) {
     unit u = unit_of(call_str(c, 1, row), true);
     if (str_eq_ascii_fold(call_str(c, 1, row), STR("Q"))) u = UNIT_NONE;
-    if (u < UNIT_WEEK) ret_null(c, row);
-    else ret_date(c, row, trunc_days(call_i32(c, 0, row), u));
+    if (u < UNIT_WEEK)
+        ret_null(c, row);
+    else
+        ret_date(c, row, trunc_days(call_i32(c, 0, row), u));
 }
 
 /* ---- units ---- */
@@ -151,10 +201,14 @@ static void add_unit(call *c, idx_t row) {
             ret_i64(c, row, add_months_to(days, months) * DAY_US + floor_mod(us, DAY_US));
             return;
         }
-        case UNIT_NONE: call_raise(c, "INVALID_PARAMETER_VALUE.DATETIME_UNIT", "22023", "The unit %.*s is not known.", STR_ARG(name)); return;
+        case UNIT_NONE:
+            call_raise(c, "INVALID_PARAMETER_VALUE.DATETIME_UNIT", "22023", "The unit %.*s is not known.", STR_ARG(name));
+            return;
     }
-    if (__builtin_mul_overflow(n, size, &size) || __builtin_add_overflow(us, size, &out)) out_of_range(c);
-    else ret_i64(c, row, out);
+    if (__builtin_mul_overflow(n, size, &size) || __builtin_add_overflow(us, size, &out))
+        out_of_range(c);
+    else
+        ret_i64(c, row, out);
 }
 
 /* Whole months from a to b, as java.time.temporal.ChronoUnit counts them. */
@@ -165,8 +219,10 @@ static int64_t whole_months(int64_t a, int64_t b) {
     civil_from_days(db, &yb, &mb, &y);
     int64_t months = (yb * 12 + mb) - (ya * 12 + ma);
     int64_t ta = (int64_t)x * DAY_US + floor_mod(a, DAY_US), tb = (int64_t)y * DAY_US + floor_mod(b, DAY_US);
-    if (months > 0 && tb < ta) months--;
-    else if (months < 0 && tb > ta) months++;
+    if (months > 0 && tb < ta)
+        months--;
+    else if (months < 0 && tb > ta)
+        months++;
     return months;
 }
 
@@ -184,7 +240,9 @@ static void diff_unit(call *c, idx_t row) {
         case UNIT_MONTH: ret_i64(c, row, whole_months(a, b)); return;
         case UNIT_QUARTER: ret_i64(c, row, whole_months(a, b) / 3); return;
         case UNIT_YEAR: ret_i64(c, row, whole_months(a, b) / 12); return;
-        case UNIT_NONE: call_raise(c, "INVALID_PARAMETER_VALUE.DATETIME_UNIT", "22023", "The unit %.*s is not known.", STR_ARG(name)); return;
+        case UNIT_NONE:
+            call_raise(c, "INVALID_PARAMETER_VALUE.DATETIME_UNIT", "22023", "The unit %.*s is not known.", STR_ARG(name));
+            return;
     }
 }
 
@@ -199,15 +257,23 @@ static void months_between(call *c, idx_t row) {
         ret_f64(c, row, months);
         return;
     }
-    int64_t seconds = (int64_t)(x - y) * 86400 + floor_div(floor_mod(a, DAY_US), SECOND_US) - floor_div(floor_mod(b, DAY_US), SECOND_US);
+    int64_t seconds =
+        (int64_t)(x - y) * 86400 + floor_div(floor_mod(a, DAY_US), SECOND_US) - floor_div(floor_mod(b, DAY_US), SECOND_US);
     double v = months + (double)seconds / (31.0 * 86400.0);
     ret_f64(c, row, call_bool(c, 2, row) ? round(v * 1e8) / 1e8 : v);
 }
 
 static const call_def defs[] = {
-    {"silt_date_add", date_add, "Dl", 'D', CALL_RAISES}, {"silt_add_months", add_months, "Di", 'D', CALL_RAISES}, {"silt_make_date", make_date, "iii", 'D', CALL_RAISES},
-    {"silt_make_timestamp", make_timestamp, "iiiii*b", 't', CALL_RAISES}, {"silt_us_timestamp", us_timestamp, "ll", 'z', CALL_RAISES}, {"silt_next_day", next_day, "Ds", 'D', CALL_RAISES},
-    {"silt_date_trunc", date_trunc, "st", 't', 0}, {"silt_trunc", trunc_date, "Ds", 'D', CALL_RAISES}, {"silt_add_unit", add_unit, "sit", 't', CALL_RAISES}, {"silt_diff_unit", diff_unit, "stt", 'l', CALL_RAISES},
+    {"silt_date_add", date_add, "Dl", 'D', CALL_RAISES},
+    {"silt_add_months", add_months, "Di", 'D', CALL_RAISES},
+    {"silt_make_date", make_date, "iii", 'D', CALL_RAISES},
+    {"silt_make_timestamp", make_timestamp, "iiiii*b", 't', CALL_RAISES},
+    {"silt_us_timestamp", us_timestamp, "ll", 'z', CALL_RAISES},
+    {"silt_next_day", next_day, "Ds", 'D', CALL_RAISES},
+    {"silt_date_trunc", date_trunc, "st", 't', 0},
+    {"silt_trunc", trunc_date, "Ds", 'D', CALL_RAISES},
+    {"silt_add_unit", add_unit, "sit", 't', CALL_RAISES},
+    {"silt_diff_unit", diff_unit, "stt", 'l', CALL_RAISES},
     {"silt_months_between", months_between, "ttb", 'd', 0},
 };
 

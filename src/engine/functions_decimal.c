@@ -9,7 +9,9 @@
 #include "engine/functions_call.h"
 
 typedef unsigned __int128 uint128;
-typedef struct wide { uint64_t w[8]; } wide;
+typedef struct wide {
+    uint64_t w[8];
+} wide;
 
 static uint128 magnitude(int128 x) { return x < 0 ? (uint128)0 - (uint128)x : (uint128)x; }
 
@@ -185,8 +187,10 @@ static bool product(int128 x, int xs, int128 y, int ys, int scale, int128 *out) 
 static bool quotient(int128 x, int xs, int128 y, int ys, int scale, bool whole, int128 *out) {
     wide a = wide_of(magnitude(x)), b = wide_of(magnitude(y)), rest;
     int shift = scale + ys - xs;
-    if (shift >= 0) wide_scale(&a, shift);
-    else wide_scale(&b, -shift);
+    if (shift >= 0)
+        wide_scale(&a, shift);
+    else
+        wide_scale(&b, -shift);
     wide q = wide_divide(&a, &b, &rest);
     if (!whole) {
         wide twice = rest;
@@ -220,8 +224,10 @@ bool decimal_calculate(char op, int128 x, int xs, int128 y, int ys, int scale, i
 }
 
 double decimal_to_double(int128 x, int scale) {
-    static const double exact[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    if (x < (int128)1 << 53 && x > -((int128)1 << 53) && scale <= 22) return (double)x / exact[scale]; /* both exact: one rounding */
+    static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (x < (int128)1 << 53 && x > -((int128)1 << 53) && scale <= 22)
+        return (double)x / exact[scale]; /* both exact: one rounding */
     char text[64];
     buf b;
     buf_init(&b, sizeof text);
@@ -235,7 +241,8 @@ double decimal_to_double(int128 x, int scale) {
 /* ---- the functions ---- */
 
 static void raise_range(call *c, int precision, int scale) {
-    call_raise(c, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "22003", "The value cannot be represented as DECIMAL(%d, %d)", precision, scale);
+    call_raise(c, "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION", "22003", "The value cannot be represented as DECIMAL(%d, %d)",
+               precision, scale);
 }
 
 /* The try_ operators: NULL instead of every error. */
@@ -244,8 +251,10 @@ static void decimal_try(call *c, idx_t row) {
     int xs, ys;
     char o = call_str(c, 0, row).ptr[0];
     bool ok = call_exact(c, 1, row, &x, &xs) && call_exact(c, 2, row, &y, &ys) && !(y == 0 && (o == '/' || o == '%'));
-    if (ok && decimal_calculate(o, x, xs, y, ys, call_i32(c, 3, row), &out)) ret_i128(c, row, out);
-    else ret_null(c, row);
+    if (ok && decimal_calculate(o, x, xs, y, ys, call_i32(c, 3, row), &out))
+        ret_i128(c, row, out);
+    else
+        ret_null(c, row);
 }
 
 static void decimal_op(call *c, idx_t row) {
@@ -258,9 +267,11 @@ static void decimal_op(call *c, idx_t row) {
     }
     char o = op.ptr[0];
     if (y == 0 && (o == '/' || o == 'd')) {
-        call_raise(c, "DIVIDE_BY_ZERO", "22012", "Division by zero. Use try_divide to tolerate a divisor of 0 and return NULL instead.");
+        call_raise(c, "DIVIDE_BY_ZERO", "22012",
+                   "Division by zero. Use try_divide to tolerate a divisor of 0 and return NULL instead.");
     } else if (y == 0 && o == '%') {
-        call_raise(c, "REMAINDER_BY_ZERO", "22012", "Remainder by zero. Use try_mod to tolerate a divisor of 0 and return NULL instead.");
+        call_raise(c, "REMAINDER_BY_ZERO", "22012",
+                   "Remainder by zero. Use try_mod to tolerate a divisor of 0 and return NULL instead.");
     } else if (!decimal_calculate(o, x, xs, y, ys, scale, &out)) {
         raise_range(c, 38, scale);
     } else {
@@ -278,8 +289,10 @@ static bool checked(call *c, idx_t row, int128 *out) {
     }
     *out = call_i128(c, 0, row);
     if (decimal_fits(*out, c->out_precision)) return true;
-    if (call_bool(c, 1, row)) ret_null(c, row);
-    else raise_range(c, c->out_precision, c->out_scale);
+    if (call_bool(c, 1, row))
+        ret_null(c, row);
+    else
+        raise_range(c, c->out_precision, c->out_scale);
     return false;
 }
 
@@ -306,8 +319,10 @@ static void decimal_16(call *c, idx_t row) {
 static void decimal_double(call *c, idx_t row) {
     int128 x;
     int scale;
-    if (call_exact(c, 0, row, &x, &scale)) ret_f64(c, row, decimal_to_double(x, scale));
-    else ret_null(c, row);
+    if (call_exact(c, 0, row, &x, &scale))
+        ret_f64(c, row, decimal_to_double(x, scale));
+    else
+        ret_null(c, row);
 }
 
 /* silt_decimal_round(x, digits, half_even): digits after the point may be negative; the result keeps x's scale or the asked one. */
@@ -321,8 +336,10 @@ static void decimal_round(call *c, idx_t row) {
     }
     int drop = scale - wanted, result_scale = wanted < 0 ? 0 : wanted;
     if (drop <= 0) {
-        if (!decimal_scale_up(x, -drop, &out)) raise_range(c, 38, wanted);
-        else ret_i128(c, row, out);
+        if (!decimal_scale_up(x, -drop, &out))
+            raise_range(c, 38, wanted);
+        else
+            ret_i128(c, row, out);
         return;
     }
     int128 unit = 1;
@@ -330,16 +347,24 @@ static void decimal_round(call *c, idx_t row) {
     for (int i = 0; i < drop && !huge; i++) unit *= 10;
     int128 q = huge ? 0 : x / unit, rest = huge ? x : x % unit, mag = rest < 0 ? -rest : rest;
     int sign = x < 0 ? -1 : 1;
-    if (str_eqz(mode, "up")) q += huge ? 0 : mag >= unit - mag ? sign : 0;
-    else if (str_eqz(mode, "even")) q += huge ? 0 : mag > unit - mag || (mag == unit - mag && q % 2 != 0) ? sign : 0;
-    else if (str_eqz(mode, "ceil")) q += rest > 0 ? 1 : 0;
-    else q -= rest < 0 ? 1 : 0;
-    if (!decimal_scale_up(q, result_scale - wanted, &out)) raise_range(c, 38, result_scale);
-    else ret_i128(c, row, out);
+    if (str_eqz(mode, "up"))
+        q += huge ? 0 : mag >= unit - mag ? sign : 0;
+    else if (str_eqz(mode, "even"))
+        q += huge ? 0 : mag > unit - mag || (mag == unit - mag && q % 2 != 0) ? sign : 0;
+    else if (str_eqz(mode, "ceil"))
+        q += rest > 0 ? 1 : 0;
+    else
+        q -= rest < 0 ? 1 : 0;
+    if (!decimal_scale_up(q, result_scale - wanted, &out))
+        raise_range(c, 38, result_scale);
+    else
+        ret_i128(c, row, out);
 }
 
-const call_def calls_decimal[4] = {
-    {"silt_decimal_2", decimal_2, "Hb", 'H', CALL_RAISES}, {"silt_decimal_4", decimal_4, "Hb", 'H', CALL_RAISES}, {"silt_decimal_8", decimal_8, "Hb", 'H', CALL_RAISES}, {"silt_decimal_16", decimal_16, "Hb", 'H', CALL_RAISES}};
+const call_def calls_decimal[4] = {{"silt_decimal_2", decimal_2, "Hb", 'H', CALL_RAISES},
+                                   {"silt_decimal_4", decimal_4, "Hb", 'H', CALL_RAISES},
+                                   {"silt_decimal_8", decimal_8, "Hb", 'H', CALL_RAISES},
+                                   {"silt_decimal_16", decimal_16, "Hb", 'H', CALL_RAISES}};
 
 static const call_def defs[] = {
     {"silt_decimal_op", decimal_op, "s**i", 'H', CALL_RAISES},

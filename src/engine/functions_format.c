@@ -10,14 +10,19 @@
 #include "engine/functions_pattern.h"
 
 static void bad_pattern(call *c, str pattern) {
-    call_raise(c, "INVALID_DATETIME_PATTERN.WITH_SUGGESTION", "22007", "Unrecognized datetime pattern: %.*s. You can form a valid datetime pattern with the guide of Spark's datetime patterns.", STR_ARG(pattern));
+    call_raise(
+        c, "INVALID_DATETIME_PATTERN.WITH_SUGGESTION", "22007",
+        "Unrecognized datetime pattern: %.*s. You can form a valid datetime pattern with the guide of Spark's datetime patterns.",
+        STR_ARG(pattern));
 }
 
 static void date_format(call *c, idx_t row) {
     str pattern = call_str(c, 1, row);
     char bad;
-    if (pattern_write(&c->text, pattern, call_i64(c, 0, row), call_i64(c, 2, row), call_str(c, 3, row), &bad)) ret_text(c, row);
-    else bad_pattern(c, pattern);
+    if (pattern_write(&c->text, pattern, call_i64(c, 0, row), call_i64(c, 2, row), call_str(c, 3, row), &bad))
+        ret_text(c, row);
+    else
+        bad_pattern(c, pattern);
 }
 
 static bool read_pattern(call *c, idx_t row, bool is_try, int64_t *us, bool *has_zone) {
@@ -28,9 +33,13 @@ static bool read_pattern(call *c, idx_t row, bool is_try, int64_t *us, bool *has
         case PATTERN_BAD: bad_pattern(c, pattern); return false;
         case PATTERN_MISMATCH: break;
     }
-    if (is_try) ret_null(c, row);
-    else call_raise(c, "CANNOT_PARSE_TIMESTAMP", "22007", "Text '%.*s' could not be parsed by the pattern '%.*s'. Use try_to_timestamp to tolerate invalid input string and return NULL instead.", STR_ARG(text),
-                    STR_ARG(pattern));
+    if (is_try)
+        ret_null(c, row);
+    else
+        call_raise(c, "CANNOT_PARSE_TIMESTAMP", "22007",
+                   "Text '%.*s' could not be parsed by the pattern '%.*s'. Use try_to_timestamp to tolerate invalid input string "
+                   "and return NULL instead.",
+                   STR_ARG(text), STR_ARG(pattern));
     return false;
 }
 
@@ -109,10 +118,14 @@ static void format_number(call *c, idx_t row) {
     bool negative = false;
     buf_init(&plain, 4096);
     bool number = plain_number(c, row, 0, digits > 300 ? 300 : digits, &plain, &negative);
-    if (negative && !all_zero(buf_str(&plain))) buf_append_char(&c->text, '-');
-    else if (negative && number) buf_append_char(&c->text, '-');
-    if (number) write_grouped(&c->text, buf_str(&plain), true);
-    else buf_append(&c->text, buf_str(&plain));
+    if (negative && !all_zero(buf_str(&plain)))
+        buf_append_char(&c->text, '-');
+    else if (negative && number)
+        buf_append_char(&c->text, '-');
+    if (number)
+        write_grouped(&c->text, buf_str(&plain), true);
+    else
+        buf_append(&c->text, buf_str(&plain));
     buf_dispose(&plain);
     ret_text(c, row);
 }
@@ -124,11 +137,15 @@ static void format_pattern(call *c, idx_t row) {
     int whole = 0, least = 0, most = 0;
     for (size_t i = 0; i < pattern.len; i++) {
         char ch = pattern.ptr[i];
-        if (ch == ',') group = true;
-        else if (ch == '.') after = true;
+        if (ch == ',')
+            group = true;
+        else if (ch == '.')
+            after = true;
         else if (ch == '0' || ch == '#') {
-            if (!after) whole += ch == '0';
-            else most++, least += ch == '0';
+            if (!after)
+                whole += ch == '0';
+            else
+                most++, least += ch == '0';
         }
     }
     buf plain;
@@ -151,7 +168,8 @@ static void format_pattern(call *c, idx_t row) {
         buf_append(&padded, s);
         write_grouped(&c->text, buf_str(&padded), group);
         buf_dispose(&padded);
-    } else buf_append(&c->text, buf_str(&plain));
+    } else
+        buf_append(&c->text, buf_str(&plain));
     buf_dispose(&plain);
     ret_text(c, row);
 }
@@ -178,9 +196,12 @@ static void write_field(buf *out, const spec *s, str text) {
 static void write_number(buf *out, const spec *s, str digits, bool negative) {
     buf text;
     buf_init(&text, 8192);
-    if (negative) buf_append_char(&text, s->paren ? '(' : '-');
-    else if (s->plus) buf_append_char(&text, '+');
-    else if (s->space) buf_append_char(&text, ' ');
+    if (negative)
+        buf_append_char(&text, s->paren ? '(' : '-');
+    else if (s->plus)
+        buf_append_char(&text, '+');
+    else if (s->space)
+        buf_append_char(&text, ' ');
     buf grouped;
     buf_init(&grouped, 8192);
     write_grouped(&grouped, digits, s->comma);
@@ -200,7 +221,11 @@ static bool write_floating(buf *out, const spec *s, double d) {
     if (isnan(d) || isinf(d)) {
         spec plain = *s;
         plain.zero = false;
-        write_field(out, &plain, isnan(d) ? STR("NaN") : negative ? STR("-Infinity") : s->plus ? STR("+Infinity") : STR("Infinity"));
+        write_field(out, &plain,
+                    isnan(d)   ? STR("NaN")
+                    : negative ? STR("-Infinity")
+                    : s->plus  ? STR("+Infinity")
+                               : STR("Infinity"));
         return true;
     }
     int precision = s->precision < 0 ? 6 : s->precision;
@@ -208,7 +233,10 @@ static bool write_floating(buf *out, const spec *s, double d) {
     switch (s->conversion) {
         case 'e': snprintf(text, sizeof text, "%.*e", precision, fabs(d)); break;
         case 'E': snprintf(text, sizeof text, "%.*E", precision, fabs(d)); break;
-        case 'g': snprintf(text, sizeof text, fabs(d) >= 1e-4 && fabs(d) < pow(10, precision) ? "%#.*g" : "%.*e", fabs(d) >= 1e-4 && fabs(d) < pow(10, precision) ? precision : precision - 1, fabs(d)); break;
+        case 'g':
+            snprintf(text, sizeof text, fabs(d) >= 1e-4 && fabs(d) < pow(10, precision) ? "%#.*g" : "%.*e",
+                     fabs(d) >= 1e-4 && fabs(d) < pow(10, precision) ? precision : precision - 1, fabs(d));
+            break;
         default: {
             buf long_text;
             buf_init(&long_text, 8192);
@@ -246,8 +274,10 @@ static bool write_integer(buf *out, const spec *s, int128 v, int bits) {
 }
 
 static void write_text_value(buf *out, const nested *n, idx_t row) {
-    if (nested_is_null(n, row)) buf_append_z(out, "null");
-    else nested_write_scalar(out, n, row, 0);
+    if (nested_is_null(n, row))
+        buf_append_z(out, "null");
+    else
+        nested_write_scalar(out, n, row, 0);
 }
 
 static bool write_argument(call *c, const spec *s, const nested *n, idx_t row) {
@@ -257,8 +287,10 @@ static bool write_argument(call *c, const spec *s, const nested *n, idx_t row) {
     if (conversion == 's' || null) {
         buf text;
         buf_init(&text, (size_t)1 << 30);
-        if (null && conversion == 'b') buf_append_z(&text, "false");
-        else write_text_value(&text, n, row);
+        if (null && conversion == 'b')
+            buf_append_z(&text, "false");
+        else
+            write_text_value(&text, n, row);
         str t = buf_str(&text);
         if (s->precision >= 0 && (size_t)s->precision < t.len) t.len = (size_t)s->precision;
         if (s->conversion == 'S')
@@ -278,7 +310,8 @@ static bool write_argument(call *c, const spec *s, const nested *n, idx_t row) {
         if (n->id == DUCKDB_TYPE_DECIMAL && nested_exact(n, row, &v)) {
             int precision = s->precision < 0 ? 6 : s->precision;
             int128 rounded;
-            if (conversion != 'f' || !decimal_rescale(v, n->scale, precision, &rounded)) return write_floating(&c->text, s, decimal_to_double(v, n->scale));
+            if (conversion != 'f' || !decimal_rescale(v, n->scale, precision, &rounded))
+                return write_floating(&c->text, s, decimal_to_double(v, n->scale));
             buf text;
             buf_init(&text, 256);
             decimal_write(&text, rounded < 0 ? -rounded : rounded, precision);
@@ -288,7 +321,8 @@ static bool write_argument(call *c, const spec *s, const nested *n, idx_t row) {
         }
         return false;
     }
-    bool integral = n->id == DUCKDB_TYPE_TINYINT || n->id == DUCKDB_TYPE_SMALLINT || n->id == DUCKDB_TYPE_INTEGER || n->id == DUCKDB_TYPE_BIGINT;
+    bool integral = n->id == DUCKDB_TYPE_TINYINT || n->id == DUCKDB_TYPE_SMALLINT || n->id == DUCKDB_TYPE_INTEGER ||
+                    n->id == DUCKDB_TYPE_BIGINT;
     if (!integral || !nested_exact(n, row, &v)) return false;
     if (conversion == 'c') {
         char one[2] = {(char)v, 0};
@@ -316,8 +350,10 @@ static void format_string(call *c, idx_t row) {
         int64_t number = 0, index = -1;
         size_t mark = i;
         while (i < f.len && isdigit((unsigned char)f.ptr[i]) && number < 100000) number = number * 10 + (f.ptr[i++] - '0');
-        if (i < f.len && f.ptr[i] == '$') index = number, i++;
-        else i = mark;
+        if (i < f.len && f.ptr[i] == '$')
+            index = number, i++;
+        else
+            i = mark;
         for (; i < f.len && strchr("-+ 0,(#", f.ptr[i]); i++) {
             switch (f.ptr[i]) {
                 case '-': s.left = true; break;
@@ -329,11 +365,13 @@ static void format_string(call *c, idx_t row) {
                 default: s.alternate = true; break;
             }
         }
-        for (number = 0; i < f.len && isdigit((unsigned char)f.ptr[i]) && number < 100000; i++) number = number * 10 + (f.ptr[i] - '0'), s.width = (int)number;
+        for (number = 0; i < f.len && isdigit((unsigned char)f.ptr[i]) && number < 100000; i++)
+            number = number * 10 + (f.ptr[i] - '0'), s.width = (int)number;
         if (i < f.len && f.ptr[i] == '.') {
             i++;
             s.precision = 0;
-            for (number = 0; i < f.len && isdigit((unsigned char)f.ptr[i]) && number < 100000; i++) number = number * 10 + (f.ptr[i] - '0'), s.precision = (int)number;
+            for (number = 0; i < f.len && isdigit((unsigned char)f.ptr[i]) && number < 100000; i++)
+                number = number * 10 + (f.ptr[i] - '0'), s.precision = (int)number;
         }
         s.conversion = i < f.len ? f.ptr[i] : 0;
         if (s.conversion == '%' || s.conversion == 'n') {
@@ -344,7 +382,8 @@ static void format_string(call *c, idx_t row) {
         const nested *n = arg < c->n_args ? call_nested(c, arg) : NULL;
         bool known = s.conversion && strchr("dxXosSbBcCeEfgG", s.conversion);
         if (!n || !known || !write_argument(c, &s, n, row)) {
-            call_raise(c, "INVALID_PARAMETER_VALUE.FORMAT", "22023", "The format '%.*s' does not fit its argument.", (int)(i < f.len ? i + 1 - from : f.len - from), f.ptr + from);
+            call_raise(c, "INVALID_PARAMETER_VALUE.FORMAT", "22023", "The format '%.*s' does not fit its argument.",
+                       (int)(i < f.len ? i + 1 - from : f.len - from), f.ptr + from);
             return;
         }
     }
@@ -352,8 +391,12 @@ static void format_string(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_date_format", date_format, "tsls", 's', CALL_RAISES}, {"silt_parse_pattern", parse_pattern, "ssbs", 't', CALL_RAISES}, {"silt_parse_pattern_zoned", parse_pattern_zoned, "ssbl", 'z', CALL_RAISES},
-    {"silt_format_number", format_number, "*i", 's', 0}, {"silt_format_pattern", format_pattern, "*s", 's', 0}, {"silt_format_string", format_string, "s+", 's', CALL_NULLS | CALL_RAISES},
+    {"silt_date_format", date_format, "tsls", 's', CALL_RAISES},
+    {"silt_parse_pattern", parse_pattern, "ssbs", 't', CALL_RAISES},
+    {"silt_parse_pattern_zoned", parse_pattern_zoned, "ssbl", 'z', CALL_RAISES},
+    {"silt_format_number", format_number, "*i", 's', 0},
+    {"silt_format_pattern", format_pattern, "*s", 's', 0},
+    {"silt_format_string", format_string, "s+", 's', CALL_NULLS | CALL_RAISES},
 };
 
 const call_group calls_format = {defs, ARRAY_LEN(defs)};

@@ -16,7 +16,9 @@ static uint32_t finish32(uint32_t h, uint32_t len) {
     return h ^ h >> 16;
 }
 static uint32_t murmur_int(uint32_t v, uint32_t seed) { return finish32(mix_h(seed, mix_k(v)), 4); }
-static uint32_t murmur_long(uint64_t v, uint32_t seed) { return finish32(mix_h(mix_h(seed, mix_k((uint32_t)v)), mix_k((uint32_t)(v >> 32))), 8); }
+static uint32_t murmur_long(uint64_t v, uint32_t seed) {
+    return finish32(mix_h(mix_h(seed, mix_k((uint32_t)v)), mix_k((uint32_t)(v >> 32))), 8);
+}
 static uint32_t murmur_bytes(str s, uint32_t seed) {
     uint32_t h = seed, k;
     size_t i = 0;
@@ -90,18 +92,28 @@ static uint64_t xx_bytes(str s, uint64_t seed) {
 
 /* ---- values ---- */
 
-typedef struct hasher { bool wide; } hasher;
+typedef struct hasher {
+    bool wide;
+} hasher;
 
-static uint64_t hash_int(const hasher *h, uint32_t v, uint64_t seed) { return h->wide ? xx_int(v, seed) : murmur_int(v, (uint32_t)seed); }
-static uint64_t hash_long(const hasher *h, uint64_t v, uint64_t seed) { return h->wide ? xx_long(v, seed) : murmur_long(v, (uint32_t)seed); }
-static uint64_t hash_bytes(const hasher *h, str s, uint64_t seed) { return h->wide ? xx_bytes(s, seed) : murmur_bytes(s, (uint32_t)seed); }
+static uint64_t hash_int(const hasher *h, uint32_t v, uint64_t seed) {
+    return h->wide ? xx_int(v, seed) : murmur_int(v, (uint32_t)seed);
+}
+static uint64_t hash_long(const hasher *h, uint64_t v, uint64_t seed) {
+    return h->wide ? xx_long(v, seed) : murmur_long(v, (uint32_t)seed);
+}
+static uint64_t hash_bytes(const hasher *h, str s, uint64_t seed) {
+    return h->wide ? xx_bytes(s, seed) : murmur_bytes(s, (uint32_t)seed);
+}
 
 /* A decimal beyond 18 digits hashes as the bytes of its BigInteger: big-endian two's complement, as short as possible. */
 static uint64_t hash_big(const hasher *h, int128 v, uint64_t seed) {
     char bytes[16];
     for (int i = 0; i < 16; i++) bytes[i] = (char)(v >> (8 * (15 - i)));
     int from = 0;
-    while (from < 15 && ((bytes[from] == 0 && !(bytes[from + 1] & 0x80)) || (bytes[from] == (char)0xFF && (bytes[from + 1] & 0x80)))) from++;
+    while (from < 15 &&
+           ((bytes[from] == 0 && !(bytes[from + 1] & 0x80)) || (bytes[from] == (char)0xFF && (bytes[from + 1] & 0x80))))
+        from++;
     return hash_bytes(h, (str){bytes + from, (size_t)(16 - from)}, seed);
 }
 

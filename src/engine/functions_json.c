@@ -19,14 +19,20 @@ static const json_node *parse(str text, arena **out_arena) {
 /* A string without its quotes, null as nothing, all else as compact JSON. */
 static bool write_plain(buf *out, const json_node *n) {
     if (!n || n->type == JSON_NULL) return false;
-    if (n->type == JSON_STRING) buf_append(out, n->text);
-    else json_write_node(out, n);
+    if (n->type == JSON_STRING)
+        buf_append(out, n->text);
+    else
+        json_write_node(out, n);
     return true;
 }
 
 /* ---- $.a.b[0]['c d'][*] ---- */
 
-typedef struct step { str name; int64_t index; bool is_index, wildcard; } step;
+typedef struct step {
+    str name;
+    int64_t index;
+    bool is_index, wildcard;
+} step;
 
 static bool next_step(str *path, step *out) {
     *out = (step){.index = -1};
@@ -77,7 +83,8 @@ static size_t collect(buf *out, const json_node *n, str path, size_t found, bool
     if (!next_step(&path, &s)) return found;
     if (s.is_index) {
         if (n->type != JSON_ARRAY) return found;
-        if (!s.wildcard) return (size_t)s.index < n->count ? collect(out, &n->values[s.index], path, found, raw_string_alone) : found;
+        if (!s.wildcard)
+            return (size_t)s.index < n->count ? collect(out, &n->values[s.index], path, found, raw_string_alone) : found;
         for (size_t i = 0; i < n->count; i++) found = collect(out, &n->values[i], path, found, false);
         return found;
     }
@@ -106,8 +113,10 @@ static const json_node *walk(const json_node *n, str path, bool *straight) {
             *straight = false;
             return NULL;
         }
-        if (s.is_index) n = n->type == JSON_ARRAY && (size_t)s.index < n->count ? &n->values[s.index] : NULL;
-        else n = member(n, s.name);
+        if (s.is_index)
+            n = n->type == JSON_ARRAY && (size_t)s.index < n->count ? &n->values[s.index] : NULL;
+        else
+            n = member(n, s.name);
     }
     return n;
 }
@@ -120,7 +129,8 @@ static void json_path(call *c, idx_t row) {
     if (root && path.len && path.ptr[0] == '$') {
         path = str_slice(path, 1, path.len);
         n = walk(root, path, &straight);
-        if (straight) ok = write_plain(&c->text, n);
+        if (straight)
+            ok = write_plain(&c->text, n);
         else {
             buf pieces;
             buf_init(&pieces, (size_t)1 << 30);
@@ -141,8 +151,10 @@ static void json_path(call *c, idx_t row) {
         }
     }
     arena_free(a);
-    if (ok) ret_text(c, row);
-    else ret_null(c, row);
+    if (ok)
+        ret_text(c, row);
+    else
+        ret_null(c, row);
 }
 
 static void json_field(call *c, idx_t row) {
@@ -150,15 +162,19 @@ static void json_field(call *c, idx_t row) {
     const json_node *root = parse(call_str(c, 0, row), &a);
     bool ok = root && write_plain(&c->text, member(root, call_str(c, 1, row)));
     arena_free(a);
-    if (ok) ret_text(c, row);
-    else ret_null(c, row);
+    if (ok)
+        ret_text(c, row);
+    else
+        ret_null(c, row);
 }
 
 static void json_array_length(call *c, idx_t row) {
     arena *a;
     const json_node *root = parse(call_str(c, 0, row), &a);
-    if (root && root->type == JSON_ARRAY) ret_i32(c, row, (int32_t)root->count);
-    else ret_null(c, row);
+    if (root && root->type == JSON_ARRAY)
+        ret_i32(c, row, (int32_t)root->count);
+    else
+        ret_null(c, row);
     arena_free(a);
 }
 
@@ -179,8 +195,11 @@ static void check_json(call *c, idx_t row) {
     arena *a;
     str text = call_str(c, 0, row);
     const json_node *root = parse(text, &a);
-    if (root) ret_str(c, row, text);
-    else call_raise(c, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "22023", "Malformed records are detected in record parsing: %.*s.", (int)(text.len > 200 ? 200 : text.len), text.ptr);
+    if (root)
+        ret_str(c, row, text);
+    else
+        call_raise(c, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "22023",
+                   "Malformed records are detected in record parsing: %.*s.", (int)(text.len > 200 ? 200 : text.len), text.ptr);
     arena_free(a);
 }
 
@@ -188,8 +207,10 @@ static void json_compact(call *c, idx_t row) {
     arena *a;
     str text = call_str(c, 0, row);
     const json_node *root = parse(text, &a);
-    if (root) json_write_node(&c->text, root);
-    else buf_append(&c->text, text);
+    if (root)
+        json_write_node(&c->text, root);
+    else
+        buf_append(&c->text, text);
     arena_free(a);
     ret_text(c, row);
 }
@@ -200,8 +221,10 @@ static void variant_text(call *c, idx_t row) {
     const json_node *root = parse(call_str(c, 0, row), &a);
     bool ok = write_plain(&c->text, root);
     arena_free(a);
-    if (ok) ret_text(c, row);
-    else ret_null(c, row);
+    if (ok)
+        ret_text(c, row);
+    else
+        ret_null(c, row);
 }
 
 /* ---- schema_of_json, schema_of_variant ---- */
@@ -222,8 +245,10 @@ static void write_schema(buf *out, const json_node *n, bool variant) {
             for (size_t i = 0; i < n->count && !first; i++)
                 if (n->values[i].type != JSON_NULL) first = &n->values[i];
             buf_append_z(out, "ARRAY<");
-            if (first) write_schema(out, first, variant);
-            else buf_append_z(out, variant ? "VOID" : "STRING");
+            if (first)
+                write_schema(out, first, variant);
+            else
+                buf_append_z(out, variant ? "VOID" : "STRING");
             buf_append_char(out, '>');
             return;
         }
@@ -246,16 +271,21 @@ static void json_schema(call *c, idx_t row) {
     const json_node *root = parse(text, &a);
     if (root) write_schema(&c->text, root, call_bool(c, 1, row));
     arena_free(a);
-    if (root) ret_text(c, row);
-    else call_raise(c, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "22023", "Malformed records are detected in record parsing: %.*s.", (int)(text.len > 200 ? 200 : text.len), text.ptr);
+    if (root)
+        ret_text(c, row);
+    else
+        call_raise(c, "MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION", "22023",
+                   "Malformed records are detected in record parsing: %.*s.", (int)(text.len > 200 ? 200 : text.len), text.ptr);
 }
 
 /* ---- to_json: fields that are null are left out ---- */
 
 static void write_offset(buf *out, int64_t offset_us) {
     int64_t m = offset_us / 60000000, mag = m < 0 ? -m : m;
-    if (m == 0) buf_append_char(out, 'Z');
-    else buf_printf(out, "%c%02d:%02d", m < 0 ? '-' : '+', (int)(mag / 60), (int)(mag % 60));
+    if (m == 0)
+        buf_append_char(out, 'Z');
+    else
+        buf_printf(out, "%c%02d:%02d", m < 0 ? '-' : '+', (int)(mag / 60), (int)(mag % 60));
 }
 
 static void write_json(buf *out, const nested *n, idx_t row, int64_t offset);
@@ -277,7 +307,8 @@ static void write_json_scalar(buf *out, const nested *n, idx_t row, int64_t offs
                 buf_append_char(out, '"');
                 nested_write_scalar(out, n, row, offset);
                 buf_append_char(out, '"');
-            } else nested_write_scalar(out, n, row, offset);
+            } else
+                nested_write_scalar(out, n, row, offset);
             return;
         case DUCKDB_TYPE_TIMESTAMP:
         case DUCKDB_TYPE_TIMESTAMP_TZ:
@@ -350,10 +381,15 @@ static void to_json(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_json_path", json_path, "ss", 's', 0}, {"silt_json_field", json_field, "ss", 's', 0}, {"silt_json_array_length", json_array_length, "s", 'i', 0},
-    {"silt_json_keys", json_keys, "s", 'S', 0}, {"silt_check_json", check_json, "s", 's', CALL_RAISES}, {"silt_json_compact", json_compact, "s", 's', 0},
+    {"silt_json_path", json_path, "ss", 's', 0},
+    {"silt_json_field", json_field, "ss", 's', 0},
+    {"silt_json_array_length", json_array_length, "s", 'i', 0},
+    {"silt_json_keys", json_keys, "s", 'S', 0},
+    {"silt_check_json", check_json, "s", 's', CALL_RAISES},
+    {"silt_json_compact", json_compact, "s", 's', 0},
     {"silt_json_schema", json_schema, "sb", 's', CALL_RAISES},
-    {"silt_variant_text", variant_text, "s", 's', 0}, {"silt_to_json", to_json, "*l", 's', 0},
+    {"silt_variant_text", variant_text, "s", 's', 0},
+    {"silt_to_json", to_json, "*l", 's', 0},
 };
 
 const call_group calls_json = {defs, ARRAY_LEN(defs)};

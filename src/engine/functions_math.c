@@ -7,10 +7,15 @@
 #include "engine/functions_call.h"
 #include "engine/functions_decimal.h"
 
-#define LIBM(name) static void f_##name(call *c, idx_t row) { ret_f64(c, row, name(call_f64(c, 0, row))); }
-LIBM(sqrt) LIBM(cbrt) LIBM(exp) LIBM(expm1) LIBM(rint) LIBM(sin) LIBM(cos) LIBM(tan) LIBM(asin) LIBM(acos) LIBM(atan) LIBM(sinh) LIBM(cosh) LIBM(tanh) LIBM(asinh) LIBM(acosh) LIBM(atanh)
+#define LIBM(name) \
+    static void f_##name(call *c, idx_t row) { ret_f64(c, row, name(call_f64(c, 0, row))); }
+LIBM(sqrt)
+LIBM(cbrt) LIBM(exp) LIBM(expm1) LIBM(rint) LIBM(sin) LIBM(cos) LIBM(tan) LIBM(asin) LIBM(acos) LIBM(atan) LIBM(sinh) LIBM(cosh)
+    LIBM(tanh) LIBM(asinh) LIBM(acosh) LIBM(atanh)
 
-static void cot(call *c, idx_t row) { ret_f64(c, row, 1 / tan(call_f64(c, 0, row))); }
+        static void cot(call *c, idx_t row) {
+    ret_f64(c, row, 1 / tan(call_f64(c, 0, row)));
+}
 static void sec(call *c, idx_t row) { ret_f64(c, row, 1 / cos(call_f64(c, 0, row))); }
 static void csc(call *c, idx_t row) { ret_f64(c, row, 1 / sin(call_f64(c, 0, row))); }
 static void degrees(call *c, idx_t row) { ret_f64(c, row, call_f64(c, 0, row) * (180.0 / M_PI)); }
@@ -21,8 +26,10 @@ static void hypot_of(call *c, idx_t row) { ret_f64(c, row, hypot(call_f64(c, 0, 
 /* Math.pow: 1 to the power NaN is NaN in Java. */
 static void pow_of(call *c, idx_t row) {
     double x = call_f64(c, 0, row), y = call_f64(c, 1, row);
-    if (isnan(y) || (fabs(x) == 1 && isinf(y))) ret_f64(c, row, NAN);
-    else ret_f64(c, row, pow(x, y));
+    if (isnan(y) || (fabs(x) == 1 && isinf(y)))
+        ret_f64(c, row, NAN);
+    else
+        ret_f64(c, row, pow(x, y));
 }
 
 static void sign(call *c, idx_t row) {
@@ -32,8 +39,10 @@ static void sign(call *c, idx_t row) {
 
 static void logarithm(call *c, idx_t row, double (*fn)(double), double lowest) {
     double v = call_f64(c, 0, row);
-    if (v <= lowest) ret_null(c, row);
-    else ret_f64(c, row, fn(v));
+    if (v <= lowest)
+        ret_null(c, row);
+    else
+        ret_f64(c, row, fn(v));
 }
 static void ln(call *c, idx_t row) { logarithm(c, row, log, 0); }
 static void log10_of(call *c, idx_t row) { logarithm(c, row, log10, 0); }
@@ -41,8 +50,10 @@ static void log2_of(call *c, idx_t row) { logarithm(c, row, log2, 0); }
 static void log1p_of(call *c, idx_t row) { logarithm(c, row, log1p, -1); }
 static void log_base(call *c, idx_t row) {
     double base = call_f64(c, 0, row), v = call_f64(c, 1, row);
-    if (base <= 0 || v <= 0) ret_null(c, row);
-    else ret_f64(c, row, log(v) / log(base));
+    if (base <= 0 || v <= 0)
+        ret_null(c, row);
+    else
+        ret_f64(c, row, log(v) / log(base));
 }
 
 /* ---- rounding ---- */
@@ -63,7 +74,8 @@ static void round_double(call *c, idx_t row) {
     int n = 0, point = 0, exponent = 0;
     bool after = false;
     for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '.') after = true;
+        if (s.ptr[i] == '.')
+            after = true;
         else if (s.ptr[i] == 'E') {
             int64_t e = 0;
             (void)str_to_i64(str_slice(s, i + 1, s.len), &e);
@@ -113,21 +125,31 @@ static void round_integer(call *c, idx_t row) {
     for (int i = 0; i < digits; i++) unit *= 10;
     int64_t q = v / unit, rest = v % unit, mag = rest < 0 ? -rest : rest;
     int s = v < 0 ? -1 : 1;
-    if (str_eqz(mode, "up")) q += mag >= unit - mag ? s : 0;
-    else if (str_eqz(mode, "even")) q += mag > unit - mag || (mag == unit - mag && q % 2 != 0) ? s : 0;
-    else if (str_eqz(mode, "ceil")) q += rest > 0;
-    else q -= rest < 0;
+    if (str_eqz(mode, "up"))
+        q += mag >= unit - mag ? s : 0;
+    else if (str_eqz(mode, "even"))
+        q += mag > unit - mag || (mag == unit - mag && q % 2 != 0) ? s : 0;
+    else if (str_eqz(mode, "ceil"))
+        q += rest > 0;
+    else
+        q -= rest < 0;
     int bits = call_i32(c, 3, row);
     int64_t limit = bits == 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
-    if (__builtin_mul_overflow(q, unit, &v) || v > limit || v < -limit - 1) call_raise(c, "ARITHMETIC_OVERFLOW", "22003", "Overflow in rounding. Use try_cast to a wider type first.");
-    else ret_i64(c, row, v);
+    if (__builtin_mul_overflow(q, unit, &v) || v > limit || v < -limit - 1)
+        call_raise(c, "ARITHMETIC_OVERFLOW", "22003", "Overflow in rounding. Use try_cast to a wider type first.");
+    else
+        ret_i64(c, row, v);
 }
 
 static void whole(call *c, idx_t row, double v) {
-    if (isnan(v)) ret_i64(c, row, 0);
-    else if (v >= 9223372036854775808.0) ret_i64(c, row, INT64_MAX);
-    else if (v <= -9223372036854775808.0) ret_i64(c, row, INT64_MIN);
-    else ret_i64(c, row, (int64_t)v);
+    if (isnan(v))
+        ret_i64(c, row, 0);
+    else if (v >= 9223372036854775808.0)
+        ret_i64(c, row, INT64_MAX);
+    else if (v <= -9223372036854775808.0)
+        ret_i64(c, row, INT64_MIN);
+    else
+        ret_i64(c, row, (int64_t)v);
 }
 static void ceil_long(call *c, idx_t row) { whole(c, row, ceil(call_f64(c, 0, row))); }
 static void floor_long(call *c, idx_t row) { whole(c, row, floor(call_f64(c, 0, row))); }
@@ -151,8 +173,12 @@ static void shift_right_unsigned(call *c, idx_t row) {
 static void bit_count(call *c, idx_t row) { ret_i32(c, row, __builtin_popcountll((uint64_t)call_i64(c, 0, row))); }
 static void bit_get(call *c, idx_t row) {
     int at = call_i32(c, 1, row);
-    if (at < 0 || at > 63) call_raise(c, "INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE", "22023", "The value of parameter(s) `pos` in `bit_get` is invalid: expects an integer value in [0, 64), but got %d.", at);
-    else ret_i8(c, row, (int8_t)((uint64_t)call_i64(c, 0, row) >> at & 1));
+    if (at < 0 || at > 63)
+        call_raise(c, "INVALID_PARAMETER_VALUE.BIT_POSITION_RANGE", "22023",
+                   "The value of parameter(s) `pos` in `bit_get` is invalid: expects an integer value in [0, 64), but got %d.",
+                   at);
+    else
+        ret_i8(c, row, (int8_t)((uint64_t)call_i64(c, 0, row) >> at & 1));
 }
 
 static void write_base(buf *out, uint64_t v, unsigned base) {
@@ -171,7 +197,12 @@ static void hex(call *c, idx_t row) {
     ret_text(c, row);
 }
 
-static int digit_of(char ch) { return ch >= '0' && ch <= '9' ? ch - '0' : ch >= 'a' && ch <= 'z' ? ch - 'a' + 10 : ch >= 'A' && ch <= 'Z' ? ch - 'A' + 10 : 99; }
+static int digit_of(char ch) {
+    return ch >= '0' && ch <= '9'   ? ch - '0'
+           : ch >= 'a' && ch <= 'z' ? ch - 'a' + 10
+           : ch >= 'A' && ch <= 'Z' ? ch - 'A' + 10
+                                    : 99;
+}
 
 static void unhex(call *c, idx_t row) {
     str s = call_str(c, 0, row);
@@ -183,8 +214,10 @@ static void unhex(call *c, idx_t row) {
             ret_null(c, row);
             return;
         }
-        if ((i % 2 == 0) != odd) high = d;
-        else buf_append_char(&c->text, (char)(high << 4 | d)), high = 0;
+        if ((i % 2 == 0) != odd)
+            high = d;
+        else
+            buf_append_char(&c->text, (char)(high << 4 | d)), high = 0;
     }
     ret_text(c, row);
 }
@@ -205,7 +238,8 @@ static void conv(call *c, idx_t row) {
         if (__builtin_mul_overflow(v, (uint64_t)from, &v) || __builtin_add_overflow(v, (uint64_t)d, &v)) overflow = true;
     }
     if (overflow) {
-        call_raise(c, "ARITHMETIC_OVERFLOW", "22003", "Overflow in function conv(). Use 'try_conv' to tolerate overflow and return NULL instead.");
+        call_raise(c, "ARITHMETIC_OVERFLOW", "22003",
+                   "Overflow in function conv(). Use 'try_conv' to tolerate overflow and return NULL instead.");
         return;
     }
     if (negative) v = (uint64_t)0 - v;
@@ -239,16 +273,21 @@ static void width_bucket(call *c, idx_t row) {
     }
     double lower = low < high ? low : high, upper = low < high ? high : low;
     int64_t at;
-    if (low < high) at = v < lower ? 0 : v >= upper ? n + 1 : (int64_t)((double)n * (v - lower) / (upper - lower)) + 1;
-    else at = v > upper ? 0 : v <= lower ? n + 1 : (int64_t)((double)n * (upper - v) / (upper - lower)) + 1;
+    if (low < high)
+        at = v < lower ? 0 : v >= upper ? n + 1 : (int64_t)((double)n * (v - lower) / (upper - lower)) + 1;
+    else
+        at = v > upper ? 0 : v <= lower ? n + 1 : (int64_t)((double)n * (upper - v) / (upper - lower)) + 1;
     ret_i64(c, row, at);
 }
 
 static void sequence_step(call *c, idx_t row) {
     int64_t from = call_i64(c, 0, row), to = call_i64(c, 1, row), step = call_i64(c, 2, row);
     bool ok = (step > 0 && from <= to) || (step < 0 && from >= to) || (step == 0 && from == to);
-    if (ok) ret_i64(c, row, step == 0 ? 1 : step);
-    else call_raise(c, "ILLEGAL_SEQUENCE_BOUNDARIES", "22023", "Illegal sequence boundaries: %lld to %lld by %lld.", (long long)from, (long long)to, (long long)step);
+    if (ok)
+        ret_i64(c, row, step == 0 ? 1 : step);
+    else
+        call_raise(c, "ILLEGAL_SEQUENCE_BOUNDARIES", "22023", "Illegal sequence boundaries: %lld to %lld by %lld.",
+                   (long long)from, (long long)to, (long long)step);
 }
 
 static void randn(call *c, idx_t row) {
@@ -258,16 +297,56 @@ static void randn(call *c, idx_t row) {
     ret_f64(c, row, sqrt(-2 * log(u)) * cos(2 * M_PI * v));
 }
 
-#define F1(name) {"silt_" #name, f_##name, "d", 'd', 0}
+#define F1(name) \
+    { "silt_" #name, f_##name, "d", 'd', 0 }
 static const call_def defs[] = {
-    F1(sqrt), F1(cbrt), F1(exp), F1(expm1), F1(rint), F1(sin), F1(cos), F1(tan), F1(asin), F1(acos), F1(atan), F1(sinh), F1(cosh), F1(tanh), F1(asinh), F1(acosh), F1(atanh),
-    {"silt_cot", cot, "d", 'd', 0}, {"silt_sec", sec, "d", 'd', 0}, {"silt_csc", csc, "d", 'd', 0}, {"silt_degrees", degrees, "d", 'd', 0}, {"silt_radians", radians, "d", 'd', 0},
-    {"silt_atan2", atan2_of, "dd", 'd', 0}, {"silt_hypot", hypot_of, "dd", 'd', 0}, {"silt_pow", pow_of, "dd", 'd', 0}, {"silt_sign", sign, "d", 'd', 0},
-    {"silt_ln", ln, "d", 'd', 0}, {"silt_log10", log10_of, "d", 'd', 0}, {"silt_log2", log2_of, "d", 'd', 0}, {"silt_log1p", log1p_of, "d", 'd', 0}, {"silt_log", log_base, "dd", 'd', 0},
-    {"silt_round", round_double, "dis", 'd', 0}, {"silt_integer_round", round_integer, "lisi", 'l', CALL_RAISES}, {"silt_ceil_long", ceil_long, "d", 'l', 0}, {"silt_floor_long", floor_long, "d", 'l', 0},
-    {"silt_shift_left", shift_left, "lii", 'l', 0}, {"silt_shift_right", shift_right, "lii", 'l', 0}, {"silt_shift_right_unsigned", shift_right_unsigned, "lii", 'l', 0},
-    {"silt_bit_count", bit_count, "l", 'i', 0}, {"silt_bit_get", bit_get, "li", 'y', CALL_RAISES}, {"silt_bin", bin, "l", 's', 0}, {"silt_hex", hex, "l", 's', 0}, {"silt_unhex", unhex, "s", 'B', 0},
-    {"silt_conv", conv, "sii", 's', CALL_RAISES}, {"silt_factorial", factorial, "i", 'l', 0}, {"silt_width_bucket", width_bucket, "dddl", 'l', 0}, {"silt_sequence_step", sequence_step, "lll", 'l', CALL_RAISES},
+    F1(sqrt),
+    F1(cbrt),
+    F1(exp),
+    F1(expm1),
+    F1(rint),
+    F1(sin),
+    F1(cos),
+    F1(tan),
+    F1(asin),
+    F1(acos),
+    F1(atan),
+    F1(sinh),
+    F1(cosh),
+    F1(tanh),
+    F1(asinh),
+    F1(acosh),
+    F1(atanh),
+    {"silt_cot", cot, "d", 'd', 0},
+    {"silt_sec", sec, "d", 'd', 0},
+    {"silt_csc", csc, "d", 'd', 0},
+    {"silt_degrees", degrees, "d", 'd', 0},
+    {"silt_radians", radians, "d", 'd', 0},
+    {"silt_atan2", atan2_of, "dd", 'd', 0},
+    {"silt_hypot", hypot_of, "dd", 'd', 0},
+    {"silt_pow", pow_of, "dd", 'd', 0},
+    {"silt_sign", sign, "d", 'd', 0},
+    {"silt_ln", ln, "d", 'd', 0},
+    {"silt_log10", log10_of, "d", 'd', 0},
+    {"silt_log2", log2_of, "d", 'd', 0},
+    {"silt_log1p", log1p_of, "d", 'd', 0},
+    {"silt_log", log_base, "dd", 'd', 0},
+    {"silt_round", round_double, "dis", 'd', 0},
+    {"silt_integer_round", round_integer, "lisi", 'l', CALL_RAISES},
+    {"silt_ceil_long", ceil_long, "d", 'l', 0},
+    {"silt_floor_long", floor_long, "d", 'l', 0},
+    {"silt_shift_left", shift_left, "lii", 'l', 0},
+    {"silt_shift_right", shift_right, "lii", 'l', 0},
+    {"silt_shift_right_unsigned", shift_right_unsigned, "lii", 'l', 0},
+    {"silt_bit_count", bit_count, "l", 'i', 0},
+    {"silt_bit_get", bit_get, "li", 'y', CALL_RAISES},
+    {"silt_bin", bin, "l", 's', 0},
+    {"silt_hex", hex, "l", 's', 0},
+    {"silt_unhex", unhex, "s", 'B', 0},
+    {"silt_conv", conv, "sii", 's', CALL_RAISES},
+    {"silt_factorial", factorial, "i", 'l', 0},
+    {"silt_width_bucket", width_bucket, "dddl", 'l', 0},
+    {"silt_sequence_step", sequence_step, "lll", 'l', CALL_RAISES},
     {"silt_randn", randn, "", 'd', CALL_VOLATILE},
 };
 

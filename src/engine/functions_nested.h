@@ -10,9 +10,9 @@ struct nested {
     uint8_t precision, scale;
     const void *data;
     uint64_t *valid;
-    nested *children;  /**< LIST: 1; MAP: 1 struct of key and value; STRUCT: its fields */
+    nested *children; /**< LIST: 1; MAP: 1 struct of key and value; STRUCT: its fields */
     idx_t n_children;
-    char **names;      /**< STRUCT: field names */
+    char **names; /**< STRUCT: field names */
 };
 
 /** The tree of an argument; made at its first use in the call, freed with it. NULL on exhaustion. */
@@ -32,7 +32,10 @@ void nested_write_scalar(buf *out, const nested *n, idx_t row, int64_t offset);
 void interval_write(buf *out, duckdb_interval v, str kind); /**< functions_text.c */
 
 /** Writing a VARCHAR[] result. */
-typedef struct list_writer { duckdb_vector list, child; idx_t at; } list_writer;
+typedef struct list_writer {
+    duckdb_vector list, child;
+    idx_t at;
+} list_writer;
 /** Appends one list to the result; rows must come in order. */
 void ret_list_begin(call *c, idx_t row, list_writer *w);
 bool ret_list_add(list_writer *w, str s);

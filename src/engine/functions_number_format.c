@@ -22,7 +22,8 @@ static bool format_parse(str f, number_format *out) {
         char up = (char)(c >= 'a' && c <= 'z' ? c - 32 : c);
         if (c == '9' || c == '0') {
             any = true;
-            if (after) out->decimals++;
+            if (after)
+                out->decimals++;
             else {
                 if (out->n_whole == FORMAT_MAX) return false;
                 out->whole[out->n_whole++] = c;
@@ -47,7 +48,8 @@ static bool format_parse(str f, number_format *out) {
         } else if (up == 'P' && next == 'R' && i + 2 == f.len) {
             out->brackets = true;
             i++;
-        } else return false;
+        } else
+            return false;
     }
     return any && out->whole_digits + out->decimals <= 38;
 }
@@ -98,7 +100,8 @@ static bool match_number(str s, const number_format *f, int128 *out) {
     }
     if (f->dollar && !take(&s, '$')) return false;
     size_t point = str_find_char(s, '.');
-    str whole = point == SIZE_MAX ? s : str_slice(s, 0, point), rest = point == SIZE_MAX ? STR("") : str_slice(s, point + 1, s.len);
+    str whole = point == SIZE_MAX ? s : str_slice(s, 0, point),
+        rest = point == SIZE_MAX ? STR("") : str_slice(s, point + 1, s.len);
     if (!match_whole(whole, f, &v) || rest.len > f->decimals) return false;
     for (size_t i = 0; i < f->decimals; i++) {
         char c = i < rest.len ? rest.ptr[i] : '0';
@@ -109,16 +112,24 @@ static bool match_number(str s, const number_format *f, int128 *out) {
     return true;
 }
 
-static void bad_format(call *c, str format) { call_raise(c, "INVALID_FORMAT.UNEXPECTED_TOKEN", "42601", "The format is invalid: '%.*s'.", STR_ARG(format)); }
+static void bad_format(call *c, str format) {
+    call_raise(c, "INVALID_FORMAT.UNEXPECTED_TOKEN", "42601", "The format is invalid: '%.*s'.", STR_ARG(format));
+}
 
 static void to_number(call *c, idx_t row) {
     number_format f;
     str text = call_str(c, 0, row), format = call_str(c, 1, row);
     int128 v;
-    if (!format_parse(format, &f)) bad_format(c, format);
-    else if (match_number(text, &f, &v)) ret_i128(c, row, v);
-    else if (call_bool(c, 2, row)) ret_null(c, row);
-    else call_raise(c, "INVALID_FORMAT.MISMATCH_INPUT", "42601", "The format is invalid: '%.*s'. The input \"STRING\" '%.*s' does not match the format.", STR_ARG(format), STR_ARG(text));
+    if (!format_parse(format, &f))
+        bad_format(c, format);
+    else if (match_number(text, &f, &v))
+        ret_i128(c, row, v);
+    else if (call_bool(c, 2, row))
+        ret_null(c, row);
+    else
+        call_raise(c, "INVALID_FORMAT.MISMATCH_INPUT", "42601",
+                   "The format is invalid: '%.*s'. The input \"STRING\" '%.*s' does not match the format.", STR_ARG(format),
+                   STR_ARG(text));
 }
 
 /* ---- number → text ---- */
@@ -140,7 +151,8 @@ static void to_char(call *c, idx_t row) {
     bool negative = v < 0, fits = decimal_fits(v, (int)(f.whole_digits + f.decimals));
     char digits[64];
     size_t n = 0;
-    for (int128 rest = negative ? -v : v; n < f.whole_digits + f.decimals; rest /= 10) digits[n++] = (char)('0' + (int)(rest % 10));
+    for (int128 rest = negative ? -v : v; n < f.whole_digits + f.decimals; rest /= 10)
+        digits[n++] = (char)('0' + (int)(rest % 10));
     buf body;
     buf_init(&body, 1024);
     bool started = false;
@@ -171,8 +183,10 @@ static void to_char(call *c, idx_t row) {
     if (f.sign && f.sign_last) buf_append_char(&c->text, negative ? '-' : '+');
     if (f.minus && f.sign_last) buf_append_char(&c->text, negative ? '-' : ' ');
     if (f.brackets) {
-        if (negative) buf_append_char(&c->text, '>');
-        else buf_append_z(&c->text, "  ");
+        if (negative)
+            buf_append_char(&c->text, '>');
+        else
+            buf_append_z(&c->text, "  ");
     }
     buf_dispose(&body);
     ret_text(c, row);

@@ -9,12 +9,17 @@
 
 #define DAY_US 86400000000LL
 
-static const char *const months[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"};
+static const char *const months[] = {"January", "February", "March",     "April",   "May",      "June",
+                                     "July",    "August",   "September", "October", "November", "December"};
 static const char *const weekdays[] = {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
 static int64_t floor_div(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
 
-typedef struct item { char letter; size_t count; str text; } item; /* letter 0: literal text; '[' and ']' */
+typedef struct item {
+    char letter;
+    size_t count;
+    str text;
+} item; /* letter 0: literal text; '[' and ']' */
 
 static bool next_item(str pattern, size_t *at, item *out, buf *scratch, char *out_bad) {
     char c = pattern.ptr[*at];
@@ -22,11 +27,13 @@ static bool next_item(str pattern, size_t *at, item *out, buf *scratch, char *ou
     if (c == '\'') {
         size_t start = scratch->len, i = from + 1;
         for (; i < pattern.len; i++) {
-            if (pattern.ptr[i] != '\'') buf_append_char(scratch, pattern.ptr[i]);
+            if (pattern.ptr[i] != '\'')
+                buf_append_char(scratch, pattern.ptr[i]);
             else if (i + 1 < pattern.len && pattern.ptr[i + 1] == '\'') {
                 buf_append_char(scratch, '\'');
                 i++;
-            } else break;
+            } else
+                break;
         }
         if (i >= pattern.len) {
             *out_bad = '\'';
@@ -49,7 +56,8 @@ static bool next_item(str pattern, size_t *at, item *out, buf *scratch, char *ou
     while (*at < pattern.len && pattern.ptr[*at] == c) ++*at;
     *out = (item){c, *at - from, str_slice(pattern, from, *at)};
     static const char known[] = "GyuDMLdQqEFahKkHmsSVzOXxZ";
-    if (!strchr(known, c) || (c == 'u') || (strchr("MLEQq", c) && out->count > 4) || (strchr("dhHkKms", c) && out->count > 2) || (c == 'S' && out->count > 9) || (c == 'a' && out->count > 1)) {
+    if (!strchr(known, c) || (c == 'u') || (strchr("MLEQq", c) && out->count > 4) || (strchr("dhHkKms", c) && out->count > 2) ||
+        (c == 'S' && out->count > 9) || (c == 'a' && out->count > 1)) {
         *out_bad = c;
         return false;
     }
@@ -77,12 +85,16 @@ static void write_item(buf *out, const item *it, int64_t us, int64_t offset_us, 
     int64_t days = floor_div(us, DAY_US), in_day = us - days * DAY_US, year;
     int month, day;
     civil_from_days(days, &year, &month, &day);
-    int hour = (int)(in_day / 3600000000LL), minute = (int)(in_day / 60000000 % 60), second = (int)(in_day / 1000000 % 60), weekday = (int)(days + 3 - floor_div(days + 3, 7) * 7);
+    int hour = (int)(in_day / 3600000000LL), minute = (int)(in_day / 60000000 % 60), second = (int)(in_day / 1000000 % 60),
+        weekday = (int)(days + 3 - floor_div(days + 3, 7) * 7);
     int64_t of_era = year > 0 ? year : 1 - year;
     switch (it->letter) {
-        case 'G': buf_append_z(out, it->count == 4 ? (year > 0 ? "Anno Domini" : "Before Christ") : year > 0 ? "AD" : "BC"); return;
+        case 'G':
+            buf_append_z(out, it->count == 4 ? (year > 0 ? "Anno Domini" : "Before Christ") : year > 0 ? "AD" : "BC");
+            return;
         case 'y':
-            if (it->count == 2) write_padded(out, of_era % 100, 2);
+            if (it->count == 2)
+                write_padded(out, of_era % 100, 2);
             else {
                 if (it->count >= 4 && of_era > 9999) buf_append_char(out, '+');
                 write_padded(out, of_era, it->count);
@@ -90,8 +102,10 @@ static void write_item(buf *out, const item *it, int64_t us, int64_t offset_us, 
             return;
         case 'M':
         case 'L':
-            if (it->count <= 2) write_padded(out, month, it->count);
-            else buf_append(out, it->count == 3 ? str_slice(str_of(months[month - 1]), 0, 3) : str_of(months[month - 1]));
+            if (it->count <= 2)
+                write_padded(out, month, it->count);
+            else
+                buf_append(out, it->count == 3 ? str_slice(str_of(months[month - 1]), 0, 3) : str_of(months[month - 1]));
             return;
         case 'd': write_padded(out, day, it->count); return;
         case 'D': write_padded(out, days - days_from_civil(year, 1, 1) + 1, it->count); return;
@@ -99,12 +113,17 @@ static void write_item(buf *out, const item *it, int64_t us, int64_t offset_us, 
         case 'q': {
             static const char *const names[] = {"1st quarter", "2nd quarter", "3rd quarter", "4th quarter"};
             int q = (month - 1) / 3;
-            if (it->count <= 2) write_padded(out, q + 1, it->count);
-            else if (it->count == 3) buf_printf(out, "Q%d", q + 1);
-            else buf_append_z(out, names[q]);
+            if (it->count <= 2)
+                write_padded(out, q + 1, it->count);
+            else if (it->count == 3)
+                buf_printf(out, "Q%d", q + 1);
+            else
+                buf_append_z(out, names[q]);
             return;
         }
-        case 'E': buf_append(out, it->count == 4 ? str_of(weekdays[weekday]) : str_slice(str_of(weekdays[weekday]), 0, 3)); return;
+        case 'E':
+            buf_append(out, it->count == 4 ? str_of(weekdays[weekday]) : str_slice(str_of(weekdays[weekday]), 0, 3));
+            return;
         case 'F': write_padded(out, (day - 1) % 7 + 1, it->count); return;
         case 'a': buf_append_z(out, hour < 12 ? "AM" : "PM"); return;
         case 'h': write_padded(out, hour % 12 == 0 ? 12 : hour % 12, it->count); return;
@@ -121,14 +140,17 @@ static void write_item(buf *out, const item *it, int64_t us, int64_t offset_us, 
         }
         case 'V':
         case 'z':
-            if (it->letter == 'z' && it->count == 4 && str_eqz(zone, "UTC")) buf_append_z(out, "Coordinated Universal Time");
-            else buf_append(out, zone);
+            if (it->letter == 'z' && it->count == 4 && str_eqz(zone, "UTC"))
+                buf_append_z(out, "Coordinated Universal Time");
+            else
+                buf_append(out, zone);
             return;
         case 'O':
             buf_append_z(out, "GMT");
             if (offset_us) {
                 int64_t s = offset_us / 1000000, mag = s < 0 ? -s : s;
-                if (it->count == 4) buf_printf(out, "%c%02d:%02d", s < 0 ? '-' : '+', (int)(mag / 3600), (int)(mag / 60 % 60));
+                if (it->count == 4)
+                    buf_printf(out, "%c%02d:%02d", s < 0 ? '-' : '+', (int)(mag / 3600), (int)(mag / 60 % 60));
                 else {
                     buf_printf(out, "%c%d", s < 0 ? '-' : '+', (int)(mag / 3600));
                     if (mag / 60 % 60) buf_printf(out, ":%02d", (int)(mag / 60 % 60));
@@ -141,8 +163,10 @@ static void write_item(buf *out, const item *it, int64_t us, int64_t offset_us, 
             if (it->count == 4) {
                 buf_append_z(out, "GMT");
                 if (offset_us) write_offset(out, offset_us, 3, false, true);
-            } else if (it->count == 5) write_offset(out, offset_us, 3, true, true);
-            else write_offset(out, offset_us, 2, false, false);
+            } else if (it->count == 5)
+                write_offset(out, offset_us, 3, true, true);
+            else
+                write_offset(out, offset_us, 2, false, false);
             return;
         default: buf_append(out, it->text); return;
     }
@@ -209,7 +233,8 @@ static bool offset_of(str s, size_t *at, reading *r) {
     if (*at < s.len && s.ptr[*at] == ':') {
         ++*at;
         if (!digits(s, at, 2, 2, &m)) return false;
-    } else if (*at < s.len && isdigit((unsigned char)s.ptr[*at]) && !digits(s, at, 2, 2, &m)) return false;
+    } else if (*at < s.len && isdigit((unsigned char)s.ptr[*at]) && !digits(s, at, 2, 2, &m))
+        return false;
     if (h > 18 || m > 59) return false;
     r->offset_us = (negative ? -1 : 1) * (h * 3600 + m * 60) * 1000000;
     return true;
@@ -253,9 +278,12 @@ static bool read_item(str s, size_t *at, const item *it, bool adjacent, reading 
         case 'E': return name_of(s, at, weekdays, 7, it->count, &i);
         case 'F': return digits(s, at, it->count, max, &v);
         case 'a':
-            if (word(s, at, "AM", 2)) r->pm = 0;
-            else if (word(s, at, "PM", 2)) r->pm = 1;
-            else return false;
+            if (word(s, at, "AM", 2))
+                r->pm = 0;
+            else if (word(s, at, "PM", 2))
+                r->pm = 1;
+            else
+                return false;
             return true;
         case 'h':
         case 'K':
@@ -292,7 +320,9 @@ static bool read_item(str s, size_t *at, const item *it, bool adjacent, reading 
     }
 }
 
-static bool is_numeric_item(const item *it) { return it->letter && strchr("yDdhHkKmsSF", it->letter) ? true : it->letter && strchr("MLQq", it->letter) && it->count <= 2; }
+static bool is_numeric_item(const item *it) {
+    return it->letter && strchr("yDdhHkKmsSF", it->letter) ? true : it->letter && strchr("MLQq", it->letter) && it->count <= 2;
+}
 
 static bool finish(const reading *r, int64_t *out_us) {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -305,9 +335,13 @@ static bool finish(const reading *r, int64_t *out_us) {
         if (r->day_of_year < 1 || r->day_of_year > 365 + leap) return false;
         days = days_from_civil(year, 1, 1) + r->day_of_year - 1;
     }
-    int hour = r->hour >= 0 ? r->hour : r->half_hour >= 0 ? r->half_hour + (r->pm == 1 ? 12 : 0) : 0, minute = r->minute >= 0 ? r->minute : 0, second = r->second >= 0 ? r->second : 0;
+    int hour = r->hour >= 0        ? r->hour
+               : r->half_hour >= 0 ? r->half_hour + (r->pm == 1 ? 12 : 0)
+                                   : 0,
+        minute = r->minute >= 0 ? r->minute : 0, second = r->second >= 0 ? r->second : 0;
     if (hour > 23 || minute > 59 || second > 59) return false;
-    *out_us = days * DAY_US + ((int64_t)hour * 3600 + minute * 60 + second) * 1000000 + r->fraction_us - (r->has_zone ? r->offset_us : 0);
+    *out_us = days * DAY_US + ((int64_t)hour * 3600 + minute * 60 + second) * 1000000 + r->fraction_us -
+              (r->has_zone ? r->offset_us : 0);
     return true;
 }
 
@@ -319,12 +353,23 @@ pattern_outcome pattern_read(str text, str pattern, int64_t *out_us, bool *out_h
     buf scratch;
     buf_init(&scratch, pattern.len * 2 + 16);
     bool ok = buf_reserve(&scratch, pattern.len + 8);
-    for (size_t i = 0; ok && i < pattern.len && n < PATTERN_MAX_ITEMS;) ok = next_item(pattern, &i, &items[n++], &scratch, out_bad);
+    for (size_t i = 0; ok && i < pattern.len && n < PATTERN_MAX_ITEMS;)
+        ok = next_item(pattern, &i, &items[n++], &scratch, out_bad);
     if (!ok) {
         buf_dispose(&scratch);
         return PATTERN_BAD;
     }
-    reading r = {.year = 1970, .day_of_year = -1, .quarter = -1, .month = -1, .day = -1, .hour = -1, .half_hour = -1, .minute = -1, .second = -1, .pm = -1}, saved = r;
+    reading r = {.year = 1970,
+                 .day_of_year = -1,
+                 .quarter = -1,
+                 .month = -1,
+                 .day = -1,
+                 .hour = -1,
+                 .half_hour = -1,
+                 .minute = -1,
+                 .second = -1,
+                 .pm = -1},
+            saved = r;
     size_t saved_at = 0, optional_at = SIZE_MAX;
     for (size_t i = 0; i < n && ok; i++) {
         if (items[i].letter == '[') {

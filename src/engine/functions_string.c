@@ -25,7 +25,8 @@ static size_t char_offset(str s, int64_t n) {
 }
 
 static void put_codepoint(buf *out, uint32_t cp) {
-    if (cp < 0x80) buf_append_char(out, (char)cp);
+    if (cp < 0x80)
+        buf_append_char(out, (char)cp);
     else if (cp < 0x800) {
         buf_append_char(out, (char)(0xC0 | cp >> 6));
         buf_append_char(out, (char)(0x80 | (cp & 0x3F)));
@@ -125,7 +126,8 @@ static void chr(call *c, idx_t row) {
 
 static uint32_t title_case(uint32_t cp) {
     if (cp < 0x80) return (uint32_t)toupper((int)cp);
-    if ((cp >= 0xE0 && cp <= 0xFE && cp != 0xF7) || (cp >= 0x3B1 && cp <= 0x3C9 && cp != 0x3C2) || (cp >= 0x430 && cp <= 0x44F)) return cp - 32;
+    if ((cp >= 0xE0 && cp <= 0xFE && cp != 0xF7) || (cp >= 0x3B1 && cp <= 0x3C9 && cp != 0x3C2) || (cp >= 0x430 && cp <= 0x44F))
+        return cp - 32;
     if (cp >= 0x450 && cp <= 0x45F) return cp - 80;
     if (cp >= 0x100 && cp <= 0x17F && cp % 2 == 1 && cp != 0x131 && cp != 0x149) return cp - 1;
     return cp;
@@ -154,9 +156,12 @@ static void locate(call *c, idx_t row) {
         return;
     }
     size_t start = char_offset(s, from - 1), found = str_find(str_slice(s, start, s.len), needle);
-    if (needle.len == 0) ret_i32(c, row, (int32_t)from > 1 ? (int32_t)from : 1);
-    else if (found == SIZE_MAX) ret_i32(c, row, 0);
-    else ret_i32(c, row, (int32_t)char_count(str_slice(s, 0, start + found)) + 1);
+    if (needle.len == 0)
+        ret_i32(c, row, (int32_t)from > 1 ? (int32_t)from : 1);
+    else if (found == SIZE_MAX)
+        ret_i32(c, row, 0);
+    else
+        ret_i32(c, row, (int32_t)char_count(str_slice(s, 0, start + found)) + 1);
 }
 
 static void replace(call *c, idx_t row) {
@@ -181,7 +186,8 @@ static void translate(call *c, idx_t row) {
         int64_t index = 0;
         bool found = false;
         for (size_t f = 0; f < from.len && !found; index += !found) found = str_next_codepoint(from, &f) == cp;
-        if (!found) put_codepoint(&c->text, cp);
+        if (!found)
+            put_codepoint(&c->text, cp);
         else {
             size_t t = char_offset(to, index);
             if (t < to.len) put_codepoint(&c->text, str_next_codepoint(to, &t));
@@ -228,7 +234,8 @@ static void split_part(call *c, idx_t row) {
     str s = call_str(c, 0, row), by = call_str(c, 1, row);
     int64_t wanted = call_i32(c, 2, row), n = 1;
     if (wanted == 0) {
-        call_raise(c, "INVALID_INDEX_OF_ZERO", "22003", "The index 0 is invalid. An index shall be either < 0 or > 0 (the first element has index 1).");
+        call_raise(c, "INVALID_INDEX_OF_ZERO", "22003",
+                   "The index 0 is invalid. An index shall be either < 0 or > 0 (the first element has index 1).");
         return;
     }
     if (by.len == 0) {
@@ -305,7 +312,11 @@ static uint32_t fold(uint32_t cp) {
     return cp;
 }
 
-typedef struct like_pattern { const uint32_t *cp; const uint8_t *wild; size_t n; } like_pattern; /* wild: 0 literal, 1 any one, 2 any run */
+typedef struct like_pattern {
+    const uint32_t *cp;
+    const uint8_t *wild;
+    size_t n;
+} like_pattern; /* wild: 0 literal, 1 any one, 2 any run */
 
 static bool like_match(str s, const like_pattern *p, bool ignore_case) {
     size_t at = 0, i = 0, star = SIZE_MAX, star_at = 0;
@@ -323,7 +334,8 @@ static bool like_match(str s, const like_pattern *p, bool ignore_case) {
             i = star;
             (void)str_next_codepoint(s, &star_at);
             at = star_at;
-        } else return false;
+        } else
+            return false;
     }
     while (i < p->n && p->wild[i] == 2) i++;
     return i == p->n;
@@ -342,15 +354,19 @@ static void like(call *c, idx_t row) {
         wild[n] = 0;
         if (cp == esc && escape.len) {
             if (at >= pattern.len) {
-                call_raise(c, "INVALID_FORMAT.ESC_AT_THE_END", "42601", "The format is invalid: '%.*s'. The escape character is not allowed to end with.", STR_ARG(pattern));
+                call_raise(c, "INVALID_FORMAT.ESC_AT_THE_END", "42601",
+                           "The format is invalid: '%.*s'. The escape character is not allowed to end with.", STR_ARG(pattern));
                 break;
             }
             cp = str_next_codepoint(pattern, &at);
             if (cp != '_' && cp != '%' && cp != esc) {
-                call_raise(c, "INVALID_FORMAT.ESC_IN_THE_MIDDLE", "42601", "The format is invalid: '%.*s'. The escape character is not allowed to precede this character.", STR_ARG(pattern));
+                call_raise(c, "INVALID_FORMAT.ESC_IN_THE_MIDDLE", "42601",
+                           "The format is invalid: '%.*s'. The escape character is not allowed to precede this character.",
+                           STR_ARG(pattern));
                 break;
             }
-        } else if (cp == '%' || cp == '_') wild[n] = cp == '%' ? 2 : 1;
+        } else if (cp == '%' || cp == '_')
+            wild[n] = cp == '%' ? 2 : 1;
         cps[n++] = ignore_case ? fold(cp) : cp;
     }
     if (!c->failed) ret_bool(c, row, like_match(s, &(like_pattern){cps, wild, n}, ignore_case));
@@ -502,8 +518,11 @@ static void luhn(call *c, idx_t row) {
 
 static void elt_index(call *c, idx_t row) {
     int64_t i = call_i64(c, 0, row), n = call_i64(c, 1, row);
-    if (i >= 1 && i <= n) ret_i64(c, row, i);
-    else call_raise(c, "INVALID_ARRAY_INDEX", "22003", "The index %lld is out of bounds. The array has %lld elements.", (long long)i, (long long)n);
+    if (i >= 1 && i <= n)
+        ret_i64(c, row, i);
+    else
+        call_raise(c, "INVALID_ARRAY_INDEX", "22003", "The index %lld is out of bounds. The array has %lld elements.",
+                   (long long)i, (long long)n);
 }
 
 static void mask(call *c, idx_t row) {
@@ -515,10 +534,13 @@ static void mask(call *c, idx_t row) {
     for (size_t at = 0; at < s.len;) {
         size_t from = at;
         uint32_t cp = str_next_codepoint(s, &at);
-        bool up = (cp < 0x80 && isupper((int)cp)) || (cp >= 0x80 && fold(cp) != cp), low = (cp < 0x80 && islower((int)cp)) || (cp >= 0x80 && title_case(cp) != cp);
+        bool up = (cp < 0x80 && isupper((int)cp)) || (cp >= 0x80 && fold(cp) != cp),
+             low = (cp < 0x80 && islower((int)cp)) || (cp >= 0x80 && title_case(cp) != cp);
         idx_t by = up ? 1 : low ? 2 : cp < 0x80 && isdigit((int)cp) ? 3 : 4;
-        if (call_is_null(c, by, row)) buf_append(&c->text, str_slice(s, from, at));
-        else buf_append(&c->text, call_str(c, by, row));
+        if (call_is_null(c, by, row))
+            buf_append(&c->text, str_slice(s, from, at));
+        else
+            buf_append(&c->text, call_str(c, by, row));
     }
     ret_text(c, row);
 }
@@ -538,7 +560,8 @@ static void randstr(call *c, idx_t row) {
     static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     int32_t n = call_i32(c, 0, row);
     if (n < 0) {
-        call_raise(c, "INVALID_PARAMETER_VALUE.LENGTH", "22023", "The value of parameter(s) `length` in `randstr` is invalid: expects a value >= 0, but got %d.", n);
+        call_raise(c, "INVALID_PARAMETER_VALUE.LENGTH", "22023",
+                   "The value of parameter(s) `length` in `randstr` is invalid: expects a value >= 0, but got %d.", n);
         return;
     }
     for (int32_t i = 0; i < n && buf_ok(&c->text); i++) {
@@ -553,15 +576,37 @@ static void randstr(call *c, idx_t row) {
 static void is_utf8(call *c, idx_t row) { ret_bool(c, row, str_is_utf8(call_str(c, 0, row))); }
 
 static const call_def defs[] = {
-    {"silt_substring", substring, "sii", 's', 0}, {"silt_subbinary", subbinary, "Bii", 'B', 0}, {"silt_right", right, "si", 's', 0}, {"silt_lpad", lpad, "sis", 's', 0},
-    {"silt_rpad", rpad, "sis", 's', 0}, {"silt_reverse", reverse, "s", 's', 0}, {"silt_repeat", repeat, "si", 's', 0}, {"silt_ascii", ascii, "s", 'i', 0}, {"silt_chr", chr, "l", 's', 0},
-    {"silt_initcap", initcap, "s", 's', 0}, {"silt_locate", locate, "ssi", 'i', 0},
-    {"silt_replace", replace, "sss", 's', 0}, {"silt_translate", translate, "sss", 's', 0}, {"silt_overlay", overlay, "ssii", 's', 0}, {"silt_find_in_set", find_in_set, "ss", 'i', 0},
-    {"silt_split_part", split_part, "ssi", 's', CALL_RAISES}, {"silt_substring_index", substring_index, "ssi", 's', 0}, {"silt_starts", starts, "BB", 'b', 0}, {"silt_ends", ends, "BB", 'b', 0},
-    {"silt_like", like, "sssb", 'b', CALL_RAISES}, {"silt_re2_replacement", re2_replacement, "s", 's', 0}, {"silt_split", split, "sSi", 'S', 0}, {"silt_join", join, "Ss", 's', 0},
-    {"silt_levenshtein", levenshtein, "ssi", 'i', 0}, {"silt_soundex", soundex, "s", 's', 0}, {"silt_luhn", luhn, "s", 'b', 0}, {"silt_elt_index", elt_index, "ll", 'l', CALL_RAISES},
+    {"silt_substring", substring, "sii", 's', 0},
+    {"silt_subbinary", subbinary, "Bii", 'B', 0},
+    {"silt_right", right, "si", 's', 0},
+    {"silt_lpad", lpad, "sis", 's', 0},
+    {"silt_rpad", rpad, "sis", 's', 0},
+    {"silt_reverse", reverse, "s", 's', 0},
+    {"silt_repeat", repeat, "si", 's', 0},
+    {"silt_ascii", ascii, "s", 'i', 0},
+    {"silt_chr", chr, "l", 's', 0},
+    {"silt_initcap", initcap, "s", 's', 0},
+    {"silt_locate", locate, "ssi", 'i', 0},
+    {"silt_replace", replace, "sss", 's', 0},
+    {"silt_translate", translate, "sss", 's', 0},
+    {"silt_overlay", overlay, "ssii", 's', 0},
+    {"silt_find_in_set", find_in_set, "ss", 'i', 0},
+    {"silt_split_part", split_part, "ssi", 's', CALL_RAISES},
+    {"silt_substring_index", substring_index, "ssi", 's', 0},
+    {"silt_starts", starts, "BB", 'b', 0},
+    {"silt_ends", ends, "BB", 'b', 0},
+    {"silt_like", like, "sssb", 'b', CALL_RAISES},
+    {"silt_re2_replacement", re2_replacement, "s", 's', 0},
+    {"silt_split", split, "sSi", 'S', 0},
+    {"silt_join", join, "Ss", 's', 0},
+    {"silt_levenshtein", levenshtein, "ssi", 'i', 0},
+    {"silt_soundex", soundex, "s", 's', 0},
+    {"silt_luhn", luhn, "s", 'b', 0},
+    {"silt_elt_index", elt_index, "ll", 'l', CALL_RAISES},
     {"silt_randstr", randstr, "i", 's', CALL_RAISES},
-    {"silt_mask", mask, "sssss", 's', CALL_NULLS}, {"silt_quote", quote, "s", 's', 0}, {"silt_is_utf8", is_utf8, "s", 'b', 0},
+    {"silt_mask", mask, "sssss", 's', CALL_NULLS},
+    {"silt_quote", quote, "s", 's', 0},
+    {"silt_is_utf8", is_utf8, "s", 'b', 0},
 };
 
 const call_group calls_string = {defs, ARRAY_LEN(defs)};

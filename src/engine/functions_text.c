@@ -34,8 +34,10 @@ static void write_utf8(buf *out, str s) {
     for (size_t at = 0; at < s.len;) {
         size_t from = at;
         uint32_t cp = str_next_codepoint(s, &at);
-        if (cp == 0xFFFD) buf_append_z(out, "\xEF\xBF\xBD");
-        else buf_append(out, str_slice(s, from, at));
+        if (cp == 0xFFFD)
+            buf_append_z(out, "\xEF\xBF\xBD");
+        else
+            buf_append(out, str_slice(s, from, at));
     }
 }
 
@@ -55,8 +57,8 @@ void interval_write(buf *out, duckdb_interval v, str kind) {
     int64_t us = (int64_t)v.days * 86400000000LL + v.micros;
     if (str_eqz(kind, "dt")) {
         uint64_t mag = us < 0 ? (uint64_t)0 - (uint64_t)us : (uint64_t)us, s = mag / 1000000, f = mag % 1000000;
-        buf_printf(out, "INTERVAL '%s%llu %02llu:%02llu:%02llu", us < 0 ? "-" : "", (unsigned long long)(s / 86400), (unsigned long long)(s / 3600 % 24), (unsigned long long)(s / 60 % 60),
-                   (unsigned long long)(s % 60));
+        buf_printf(out, "INTERVAL '%s%llu %02llu:%02llu:%02llu", us < 0 ? "-" : "", (unsigned long long)(s / 86400),
+                   (unsigned long long)(s / 3600 % 24), (unsigned long long)(s / 60 % 60), (unsigned long long)(s % 60));
         if (f) {
             char digits[8];
             snprintf(digits, sizeof digits, "%06llu", (unsigned long long)f);
@@ -162,9 +164,10 @@ static void any_text(call *c, idx_t row) {
 }
 
 static const call_def defs[] = {
-    {"silt_double_text", double_text, "d", 's', 0},     {"silt_float_text", float_text, "f", 's', 0},         {"silt_date_text", date_text, "D", 's', 0},
-    {"silt_timestamp_text", timestamp_text, "t", 's', 0}, {"silt_binary_text", binary_text, "B", 's', 0}, {"silt_interval_text", interval_text, "vs", 's', 0},
-    {"silt_interval_abs", interval_abs, "v", 'v', 0},   {"silt_text", any_text, "*l", 's', 0},
+    {"silt_double_text", double_text, "d", 's', 0},   {"silt_float_text", float_text, "f", 's', 0},
+    {"silt_date_text", date_text, "D", 's', 0},       {"silt_timestamp_text", timestamp_text, "t", 's', 0},
+    {"silt_binary_text", binary_text, "B", 's', 0},   {"silt_interval_text", interval_text, "vs", 's', 0},
+    {"silt_interval_abs", interval_abs, "v", 'v', 0}, {"silt_text", any_text, "*l", 's', 0},
     {"silt_decimal_text", decimal_text, "*", 's', 0},
 };
 

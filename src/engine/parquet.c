@@ -68,12 +68,19 @@ static void write_columns(buf *sql, const data_type *file, const data_type *colu
     buf_dispose(&path);
 }
 
+/* Which rows of a file. */
+typedef struct row_choice {
+    const str *null_leaves; /* dotted; all of them are null in the row */
+    size_t n_null_leaves;
+    int64_t first, end; /* row numbers [first, end) where end > 0: DuckDB opens only the row groups that hold them */
+} row_choice;
+
 /* Every dotted leaf that the file has must be null. */
-static void write_null_filter(buf *sql, const data_type *file, const str *leaves, size_t n) {
+static void write_null_filter(buf *sql, const data_type *file, const row_choice *rows) {
     bool first = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows->n_null_leaves; i++) {
         const data_type *t = file;
-        str rest = leaves[i], piece;
+        str rest = rows->null_leaves[i], piece;
         const field *f = NULL;
         while (t && str_next(&rest, '.', &piece)) {
             f = find_field(t, piece);
@@ -82,7 +89,7 @@ static void write_null_filter(buf *sql, const data_type *file, const str *leaves
         if (!t) continue;
         buf_append_z(sql, first ? " WHERE f" : " AND f");
         first = false;
-        for (rest = leaves[i]; str_next(&rest, '.', &piece);) {
+        for (rest = rows->null_leaves[i]; str_next(&rest, '.', &piece);) {
             buf_append_char(sql, '.');
             engine_write_name(sql, piece);
         }
@@ -259,8 +266,7 @@ static silt_status parquet_read_schema(parquet_service *s, str local_path, arena
 
 /* ---- rows ---- */
 
-/* SELECT the columns of the rows in which all of `leaves` are null. */
-static silt_status print_read(engine *e, str local_path, const data_type *columns, const str *leaves, size_t n_leaves, buf *sql,
+static silt_status print_read(engine *e, str local_path, const data_type *columns, const row_choice *rows, buf *sql,
                               silt_error *err) {
     arena *a = arena_new();
     const data_type *file;
@@ -272,14 +278,17 @@ static silt_status print_read(engine *e, str local_path, const data_type *column
         buf_append_z(sql, " FROM read_parquet(");
         engine_write_path(sql, local_path);
         buf_append_z(sql, ", hive_partitioning = false) AS f");
-        write_null_filter(sql, file, leaves, n_leaves);
+        if (rows->end > 0)
+            buf_printf(sql, " WHERE file_row_number >= %lld AND file_row_number < %lld", (long long)rows->first, (long long)rows->end);
+        else
+            write_null_filter(sql, file, rows);
     }
     arena_free(a);
     return status;
 }
 
-static silt_status parquet_read_where_null(parquet_service *s, str local_path, const data_type *columns, const str *leaves,
-                                           size_t n_leaves, struct ArrowArrayStream *out, silt_error *err) {
+static silt_status open_rows(parquet_service *s, str local_path, const data_type *columns, const row_choice *rows,
+                             struct ArrowArrayStream *out, silt_error *err) {
     parquet_reader *r = calloc(1, sizeof *r);
     if (!r) return error_no_memory(err);
     buf sql;
@@ -288,7 +297,7 @@ static silt_status parquet_read_where_null(parquet_service *s, str local_path, c
     r->arena = arena_new();
     r->columns = r->arena ? copy_type(r->arena, columns) : NULL;
     if (!r->columns) TRY_OUT(error_no_memory(err));
-    TRY_OUT(print_read(s->ctx, local_path, columns, leaves, n_leaves, &sql, err));
+    TRY_OUT(print_read(s->ctx, local_path, columns, rows, &sql, err));
     const char *text = buf_cstr(&sql);
     if (!text) TRY_OUT(error_no_memory(err));
     engine_connection *c;
@@ -304,9 +313,39 @@ out:
     return status;
 }
 
+static silt_status parquet_read_where_null(parquet_service *s, str local_path, const data_type *columns, const str *leaves,
+                                           size_t n_leaves, struct ArrowArrayStream *out, silt_error *err) {
+    return open_rows(s, local_path, columns, &(row_choice){.null_leaves = leaves, .n_null_leaves = n_leaves}, out, err);
+}
+
+static silt_status parquet_read_rows(parquet_service *s, str local_path, const data_type *columns, int64_t first, int64_t end,
+                                     struct ArrowArrayStream *out, silt_error *err) {
+    return open_rows(s, local_path, columns, &(row_choice){.first = first, .end = end}, out, err);
+}
+
+static silt_status parquet_count_rows(parquet_service *s, str local_path, int64_t *out, silt_error *err) {
+    engine_connection *c;
+    TRY(engine_connect(s->ctx, &c, err));
+    buf sql;
+    buf_init(&sql, BUF_MAX_DEFAULT);
+    buf_append_z(&sql, "SELECT sum(num_rows)::BIGINT FROM parquet_file_metadata(");
+    engine_write_path(&sql, local_path);
+    buf_append_char(&sql, ')');
+    duckdb_result result;
+    const char *text = buf_cstr(&sql);
+    silt_status status = text ? name_file(engine_query(c, text, &result, err), local_path, err) : error_no_memory(err);
+    buf_dispose(&sql);
+    if (status == SILT_OK) {
+        *out = duckdb_value_int64(&result, 0, 0);
+        duckdb_destroy_result(&result);
+    }
+    engine_disconnect(c);
+    return status;
+}
+
 static silt_status parquet_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out,
                                 silt_error *err) {
-    return parquet_read_where_null(s, local_path, columns, NULL, 0, out, err);
+    return open_rows(s, local_path, columns, &(row_choice){0}, out, err);
 }
 
 /* ---- writing ---- */
@@ -348,5 +387,7 @@ void engine_parquet_init(engine *e) {
                                    .read = parquet_read,
                                    .read_schema = parquet_read_schema,
                                    .write = parquet_write,
-                                   .read_where_null = parquet_read_where_null};
+                                   .read_where_null = parquet_read_where_null,
+                                   .read_rows = parquet_read_rows,
+                                   .count_rows = parquet_count_rows};
 }

@@ -11,7 +11,8 @@ static void write_list(buf *out, expr *const *items, size_t n) {
 }
 
 static void write_lower(buf *out, str s) {
-    for (size_t i = 0; i < s.len; i++) buf_append_char(out, s.ptr[i] >= 'A' && s.ptr[i] <= 'Z' ? (char)(s.ptr[i] + 32) : s.ptr[i]);
+    for (size_t i = 0; i < s.len; i++)
+        buf_append_char(out, s.ptr[i] >= 'A' && s.ptr[i] <= 'Z' ? (char)(s.ptr[i] + 32) : s.ptr[i]);
 }
 
 static bool is(const expr *e, const char *op) { return str_eqz(e->function_name, op); }
@@ -34,8 +35,10 @@ static bool write_operator(buf *out, const expr *e) {
     bool negated = e->negated;
     if (negated) buf_append_z(out, "(NOT ");
     bool done = true;
-    if (is(e, "and")) write_pair(out, e, "AND");
-    else if (is(e, "or")) write_pair(out, e, "OR");
+    if (is(e, "and"))
+        write_pair(out, e, "AND");
+    else if (is(e, "or"))
+        write_pair(out, e, "OR");
     else if (is(e, "<>")) {
         buf_append_z(out, "(NOT ");
         write_pair(out, e, "=");
@@ -79,7 +82,8 @@ static bool write_operator(buf *out, const expr *e) {
         buf_append_z(out, "concat(");
         write_list(out, e->args, 2);
         buf_append_char(out, ')');
-    } else done = false;
+    } else
+        done = false;
     if (negated && done) buf_append_char(out, ')');
     return done;
 }
@@ -90,8 +94,10 @@ static void write_call(buf *out, const expr *e) {
     buf_append_char(out, '(');
     if (e->is_distinct) buf_append_z(out, "DISTINCT ");
     bool count_star = e->n_args == 1 && e->args[0]->kind == EXPR_STAR && e->args[0]->name.count == 0;
-    if (count_star) buf_append_char(out, '1');
-    else write_list(out, e->args, e->n_args);
+    if (count_star)
+        buf_append_char(out, '1');
+    else
+        write_list(out, e->args, e->n_args);
     buf_append_char(out, ')');
     if (e->filter) {
         buf_append_z(out, " FILTER (WHERE ");
@@ -112,11 +118,16 @@ static void write_call(buf *out, const expr *e) {
 static void write_name(buf *out, const expr *e) {
     switch (e->kind) {
         case EXPR_LITERAL:
-            if (!e->literal.is_null && e->literal.type->id == TYPE_STRING) buf_append(out, e->literal.as.bytes);
-            else if (!e->literal.is_null && (type_is_integral(e->literal.type))) buf_append_i64(out, e->literal.as.i64);
-            else if (!e->literal.is_null && e->literal.type->id == TYPE_DECIMAL) decimal_write(out, e->literal.as.decimal, e->literal.type->scale);
-            else if (!e->literal.is_null && e->literal.type->id == TYPE_DOUBLE) text_write_f64_java(out, e->literal.as.f64);
-            else expr_print_spark(e, out);
+            if (!e->literal.is_null && e->literal.type->id == TYPE_STRING)
+                buf_append(out, e->literal.as.bytes);
+            else if (!e->literal.is_null && (type_is_integral(e->literal.type)))
+                buf_append_i64(out, e->literal.as.i64);
+            else if (!e->literal.is_null && e->literal.type->id == TYPE_DECIMAL)
+                decimal_write(out, e->literal.as.decimal, e->literal.type->scale);
+            else if (!e->literal.is_null && e->literal.type->id == TYPE_DOUBLE)
+                text_write_f64_java(out, e->literal.as.f64);
+            else
+                expr_print_spark(e, out);
             return;
         case EXPR_COLUMN:
             if (e->name.count) buf_append(out, e->name.parts[e->name.count - 1]);
@@ -139,9 +150,11 @@ static void write_name(buf *out, const expr *e) {
             for (; i + 1 < end; i += 2) {
                 buf_append_z(out, " WHEN ");
                 if (e->has_operand) {
-                    expr pair = {.kind = EXPR_CALL, .function_name = STR("="), .args = (expr *[]){e->args[0], e->args[i]}, .n_args = 2};
+                    expr pair = {
+                        .kind = EXPR_CALL, .function_name = STR("="), .args = (expr *[]){e->args[0], e->args[i]}, .n_args = 2};
                     write_name(out, &pair);
-                } else write_name(out, e->args[i]);
+                } else
+                    write_name(out, e->args[i]);
                 buf_append_z(out, " THEN ");
                 write_name(out, e->args[i + 1]);
             }

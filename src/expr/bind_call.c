@@ -38,10 +38,27 @@ void function_arity(const function_row *row, size_t *out_min, size_t *out_max) {
 }
 
 static const data_type *plain_type(str word) {
-    static const struct { const char *word; const data_type *type; } words[] = {
-        {"bool", &type_boolean}, {"byte", &type_byte}, {"short", &type_short}, {"int", &type_int}, {"long", &type_long}, {"float", &type_float}, {"double", &type_double},
-        {"string", &type_string}, {"binary", &type_binary}, {"date", &type_date}, {"timestamp", &type_timestamp}, {"ntz", &type_timestamp_ntz},
-        {"interval", &type_interval}, {"interval_ym", &type_interval_ym}, {"interval_dt", &type_interval_dt}, {"variant", &type_variant}, {"void", &type_void},
+    static const struct {
+        const char *word;
+        const data_type *type;
+    } words[] = {
+        {"bool", &type_boolean},
+        {"byte", &type_byte},
+        {"short", &type_short},
+        {"int", &type_int},
+        {"long", &type_long},
+        {"float", &type_float},
+        {"double", &type_double},
+        {"string", &type_string},
+        {"binary", &type_binary},
+        {"date", &type_date},
+        {"timestamp", &type_timestamp},
+        {"ntz", &type_timestamp_ntz},
+        {"interval", &type_interval},
+        {"interval_ym", &type_interval_ym},
+        {"interval_dt", &type_interval_dt},
+        {"variant", &type_variant},
+        {"void", &type_void},
     };
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_eqz(word, words[i].word)) return words[i].type;
@@ -71,8 +88,9 @@ static const data_type *first_of(const expr *e, type_id id) {
 
 static silt_status mismatch(binder *b, const expr *e, size_t i, const char *wanted) {
     return err_DATATYPE_MISMATCH(b->err, bind_text(b, e),
-                                 arena_printf(b->a, "parameter %zu requires the %s type, however \"%.*s\" has the type \"%.*s\"", i + 1, wanted,
-                                              STR_ARG(bind_text(b, e->args[i])), STR_ARG(type_sql(e->args[i]->type, b->a))));
+                                 arena_printf(b->a, "parameter %zu requires the %s type, however \"%.*s\" has the type \"%.*s\"",
+                                              i + 1, wanted, STR_ARG(bind_text(b, e->args[i])),
+                                              STR_ARG(type_sql(e->args[i]->type, b->a))));
 }
 
 /* Class words: what is not of the class already is cast to its usual member, where that cast is implicit. */
@@ -91,7 +109,8 @@ static silt_status coerce_class(binder *b, expr *e, size_t i, str word) {
         if (!d && (t->id == TYPE_DOUBLE || t->id == TYPE_FLOAT)) BIND_NEW(d, type_decimal(b->a, 30, 15));
         return d ? bind_cast_slot(b, &e->args[i], d) : mismatch(b, e, i, "\"DECIMAL\"");
     }
-    if (str_eqz(word, "datetime")) return open ? bind_cast_slot(b, &e->args[i], &type_timestamp) : mismatch(b, e, i, "(\"DATE\" or \"TIMESTAMP\")");
+    if (str_eqz(word, "datetime"))
+        return open ? bind_cast_slot(b, &e->args[i], &type_timestamp) : mismatch(b, e, i, "(\"DATE\" or \"TIMESTAMP\")");
     if (str_eqz(word, "text")) return bind_coerce_slot(b, &e->args[i], &type_string, e, i);
     if (str_eqz(word, "array") && t->id == TYPE_VOID) {
         const data_type *a;
@@ -114,10 +133,12 @@ static silt_status coerce_element(binder *b, expr *e, size_t i) {
         const data_type *a = e->args[k]->type;
         if (!a || a->id != TYPE_ARRAY || k == i) continue;
         const data_type *common = coerce_common(b->a, a->element, e->args[i]->type), *wide;
-        bool no_string_mix = (a->element->id == TYPE_STRING) == (e->args[i]->type->id == TYPE_STRING) || a->element->id == TYPE_VOID || e->args[i]->type->id == TYPE_VOID;
+        bool no_string_mix = (a->element->id == TYPE_STRING) == (e->args[i]->type->id == TYPE_STRING) ||
+                             a->element->id == TYPE_VOID || e->args[i]->type->id == TYPE_VOID;
         if (!common || !no_string_mix)
             return err_DATATYPE_MISMATCH_DATA_DIFF_TYPES(b->err, bind_text(b, e),
-                                                         arena_printf(b->a, "\"%.*s\" and \"%.*s\"", STR_ARG(type_sql(a, b->a)), STR_ARG(type_sql(e->args[i]->type, b->a))));
+                                                         arena_printf(b->a, "\"%.*s\" and \"%.*s\"", STR_ARG(type_sql(a, b->a)),
+                                                                      STR_ARG(type_sql(e->args[i]->type, b->a))));
         BIND_NEW(wide, type_array(b->a, common, a->contains_null));
         TRY(bind_cast_slot(b, &e->args[k], wide));
         return bind_cast_slot(b, &e->args[i], common);
@@ -153,12 +174,15 @@ static silt_status coerce_args(binder *b, expr *e, const char *signature, const 
         }
         if (str_eqz(word, "lambda")) return mismatch(b, e, i, "lambda");
         const data_type *plain = plain_type(word);
-        if (plain) TRY(bind_coerce_slot(b, &e->args[i], plain, e, i));
-        else if (str_eqz(word, "elem")) TRY(coerce_element(b, e, i));
+        if (plain)
+            TRY(bind_coerce_slot(b, &e->args[i], plain, e, i));
+        else if (str_eqz(word, "elem"))
+            TRY(coerce_element(b, e, i));
         else if (str_eqz(word, "key")) {
             const data_type *m = first_of(e, TYPE_MAP);
             if (m) TRY(bind_coerce_slot(b, &e->args[i], m->key, e, i));
-        } else TRY(coerce_class(b, e, i, word));
+        } else
+            TRY(coerce_class(b, e, i, word));
     }
     return SILT_OK;
 }
@@ -185,7 +209,8 @@ static const data_type *result_type(binder *b, const expr *e, str word, const da
         str inner = str_slice(word, 4, word.len - 1);
         size_t comma = str_find_char(inner, ',');
         if (comma == SIZE_MAX) return NULL;
-        const data_type *k = result_type(b, e, str_slice(inner, 0, comma), same), *v = result_type(b, e, str_slice(inner, comma + 1, inner.len), same);
+        const data_type *k = result_type(b, e, str_slice(inner, 0, comma), same),
+                        *v = result_type(b, e, str_slice(inner, comma + 1, inner.len), same);
         return k && v ? type_map(b->a, k, v, true) : NULL;
     }
     return NULL;
@@ -201,7 +226,9 @@ static bool row_accepts(const function_row *row, const expr *e) {
     for (size_t i = 0; i < e->n_args; i++) {
         str word;
         bool exact;
-        if (signature_param(row->signature, i, &word, &exact) && exact && !word_accepts(word, e->args[i]->type ? e->args[i]->type : &type_void)) return false;
+        if (signature_param(row->signature, i, &word, &exact) && exact &&
+            !word_accepts(word, e->args[i]->type ? e->args[i]->type : &type_void))
+            return false;
     }
     return true;
 }
@@ -212,13 +239,17 @@ silt_status bind_function_row(binder *b, expr *e, const function_row *row, bool 
     const data_type *same = NULL;
     TRY(coerce_args(b, e, row->signature, &same));
     e->function = row;
-    e->nullable = row->kind == FUNCTION_AGGREGATE || (row->flags & FN_NULLABLE) ? true : (row->flags & FN_NEVER_NULL) ? false : args_nullable(e);
+    e->nullable = row->kind == FUNCTION_AGGREGATE || (row->flags & FN_NULLABLE) ? true
+                  : (row->flags & FN_NEVER_NULL)                                ? false
+                                                                                : args_nullable(e);
     const char *arrow = strstr(row->signature, "->");
     str word = str_trim(str_of(arrow + 2));
     if (!str_eqz(word, "custom")) {
         const data_type *t = result_type(b, e, word, same);
         if (!t) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("the argument types give no result type"));
-        if (t->id == TYPE_VOID && row->kind == FUNCTION_SCALAR && !str_eqz(word, "void") && !str_eqz(word, "same") && word.len != 4) t = &type_void;
+        if (t->id == TYPE_VOID && row->kind == FUNCTION_SCALAR && !str_eqz(word, "void") && !str_eqz(word, "same") &&
+            word.len != 4)
+            t = &type_void;
         e->type = t;
     }
     return row->bind ? row->bind(b, e) : SILT_OK;
@@ -229,7 +260,8 @@ silt_status bind_function_row(binder *b, expr *e, const function_row *row, bool 
 silt_status bind_lambda(binder *b, expr *lambda, const data_type *const *types, const bool *nullable, size_t n) {
     scope *s = b->current;
     if (lambda->kind != EXPR_LAMBDA || lambda->n_lambda_params > n || lambda->n_lambda_params == 0)
-        return err_DATATYPE_MISMATCH(b->err, bind_text(b, lambda), arena_printf(b->a, "a lambda of at most %zu parameters is required", n));
+        return err_DATATYPE_MISMATCH(b->err, bind_text(b, lambda),
+                                     arena_printf(b->a, "a lambda of at most %zu parameters is required", n));
     size_t kept = s->n_lambdas;
     str *unique;
     BIND_NEW(unique, ARENA_ARRAY(b->a, lambda->n_lambda_params, str));
@@ -252,7 +284,12 @@ silt_status bind_lambda(binder *b, expr *lambda, const data_type *const *types, 
 
 /* ---- macros ---- */
 
-typedef struct macro_args { binder *b; expr **args; size_t n; bool failed; } macro_args;
+typedef struct macro_args {
+    binder *b;
+    expr **args;
+    size_t n;
+    bool failed;
+} macro_args;
 
 static bool put_macro_arg(void *ctx, expr *e) {
     macro_args *m = ctx;
@@ -283,7 +320,9 @@ silt_status bind_macro(binder *b, scope *s, expr *e, const char *text) {
 static silt_status wrong_count(binder *b, const expr *e, const function_row *row) {
     size_t min, max;
     function_arity(row, &min, &max);
-    str expected = max == SIZE_MAX ? arena_printf(b->a, "> %zu", min ? min - 1 : 0) : min == max ? arena_printf(b->a, "%zu", min) : arena_printf(b->a, "[%zu, %zu]", min, max);
+    str expected = max == SIZE_MAX ? arena_printf(b->a, "> %zu", min ? min - 1 : 0)
+                   : min == max    ? arena_printf(b->a, "%zu", min)
+                                   : arena_printf(b->a, "[%zu, %zu]", min, max);
     return err_WRONG_NUM_ARGS(b->err, e->function_name, expected, (int64_t)e->n_args);
 }
 
@@ -295,7 +334,8 @@ static silt_status check_place(binder *b, scope *s, const expr *e, const functio
         return err_UNSUPPORTED_GENERATOR_NESTED(b->err, bind_text(b, e));
     }
     if (!aggregate && !e->over) return SILT_OK;
-    if (!s || s->where == CLAUSE_WHERE || s->where == CLAUSE_ON || s->where == CLAUSE_GENERATOR) return err_INVALID_WHERE_CONDITION(b->err, bind_text(b, e));
+    if (!s || s->where == CLAUSE_WHERE || s->where == CLAUSE_ON || s->where == CLAUSE_GENERATOR)
+        return err_INVALID_WHERE_CONDITION(b->err, bind_text(b, e));
     if (s->where == CLAUSE_GROUP) return err_GROUP_BY_AGGREGATE(b->err, bind_text(b, e));
     if (aggregate && s->in_aggregate) return err_NESTED_AGGREGATE_FUNCTION(b->err);
     if (e->over && s->in_aggregate) return err_UNSUPPORTED_FEATURE(b->err, "a window function inside an aggregate function");
@@ -307,7 +347,8 @@ static silt_status check_place(binder *b, scope *s, const expr *e, const functio
 static silt_status open_stars(binder *b, scope *s, expr *e) {
     for (size_t i = 0; i < e->n_args; i++) {
         if (e->args[i]->kind != EXPR_STAR) continue;
-        bool count = str_eq_ascii_fold(e->function_name, STR("count")) && e->n_args == 1 && !e->is_distinct && e->args[i]->name.count == 0;
+        bool count =
+            str_eq_ascii_fold(e->function_name, STR("count")) && e->n_args == 1 && !e->is_distinct && e->args[i]->name.count == 0;
         if (count) {
             BIND_NEW(e->args[0], expr_literal_i64(b->a, 1));
             return SILT_OK;
@@ -364,12 +405,45 @@ static bool operator_call(binder *b, expr *e, silt_status *out_status, scope *s)
         lower[i] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
     }
     str name = {lower, e->function_name.len};
-    static const struct { const char *alias, *op; size_t min, max; } written[] = {
-        {"isnull", "isnull", 1, 1}, {"isnotnull", "isnotnull", 1, 1}, {"negative", "negative", 1, 1}, {"positive", "positive", 1, 1}, {"div", "div", 2, 2}, {"mod", "%", 2, 2},
-        {"like", "like", 2, 3}, {"ilike", "ilike", 2, 3}, {"rlike", "rlike", 2, 2}, {"regexp", "rlike", 2, 2}, {"regexp_like", "rlike", 2, 2}, {"not", "not", 1, 1},
-        {"and", "and", 2, 2}, {"or", "or", 2, 2}, {"in", "in", 2, SIZE_MAX}, {"between", "between", 3, 3}, {"equal_null", "<=>", 2, 2}, {"=", "=", 2, 2}, {"==", "=", 2, 2},
-        {"<=>", "<=>", 2, 2}, {"<>", "<>", 2, 2}, {"!=", "<>", 2, 2}, {"<", "<", 2, 2}, {"<=", "<=", 2, 2}, {">", ">", 2, 2}, {">=", ">=", 2, 2}, {"+", "+", 2, 2},
-        {"-", "-", 2, 2}, {"*", "*", 2, 2}, {"/", "/", 2, 2}, {"%", "%", 2, 2}, {"~", "~", 1, 1}, {"&", "&", 2, 2}, {"|", "|", 2, 2}, {"^", "^", 2, 2},
+    static const struct {
+        const char *alias, *op;
+        size_t min, max;
+    } written[] = {
+        {"isnull", "isnull", 1, 1},
+        {"isnotnull", "isnotnull", 1, 1},
+        {"negative", "negative", 1, 1},
+        {"positive", "positive", 1, 1},
+        {"div", "div", 2, 2},
+        {"mod", "%", 2, 2},
+        {"like", "like", 2, 3},
+        {"ilike", "ilike", 2, 3},
+        {"rlike", "rlike", 2, 2},
+        {"regexp", "rlike", 2, 2},
+        {"regexp_like", "rlike", 2, 2},
+        {"not", "not", 1, 1},
+        {"and", "and", 2, 2},
+        {"or", "or", 2, 2},
+        {"in", "in", 2, SIZE_MAX},
+        {"between", "between", 3, 3},
+        {"equal_null", "<=>", 2, 2},
+        {"=", "=", 2, 2},
+        {"==", "=", 2, 2},
+        {"<=>", "<=>", 2, 2},
+        {"<>", "<>", 2, 2},
+        {"!=", "<>", 2, 2},
+        {"<", "<", 2, 2},
+        {"<=", "<=", 2, 2},
+        {">", ">", 2, 2},
+        {">=", ">=", 2, 2},
+        {"+", "+", 2, 2},
+        {"-", "-", 2, 2},
+        {"*", "*", 2, 2},
+        {"/", "/", 2, 2},
+        {"%", "%", 2, 2},
+        {"~", "~", 1, 1},
+        {"&", "&", 2, 2},
+        {"|", "|", 2, 2},
+        {"^", "^", 2, 2},
     };
     for (size_t i = 0; i < ARRAY_LEN(written); i++) {
         if (!str_eqz(name, written[i].alias) || e->n_args < written[i].min || e->n_args > written[i].max) continue;
@@ -395,7 +469,8 @@ silt_status bind_call(binder *b, scope *s, expr *e) {
     TRY(check_place(b, s == &none ? NULL : s, e, row));
     if (e->is_distinct && !(row->flags & FN_DISTINCT)) return err_UNSUPPORTED_FEATURE(b->err, "DISTINCT in this function");
     if (e->n_within_order && !(row->flags & FN_ORDERED)) return err_UNSUPPORTED_FEATURE(b->err, "WITHIN GROUP for this function");
-    if (e->filter && row->kind != FUNCTION_AGGREGATE) return err_UNSUPPORTED_FEATURE(b->err, "FILTER on a function that does not aggregate");
+    if (e->filter && row->kind != FUNCTION_AGGREGATE)
+        return err_UNSUPPORTED_FEATURE(b->err, "FILTER on a function that does not aggregate");
     bool aggregate = row->kind == FUNCTION_AGGREGATE && !e->over, kept_aggregate = s->in_aggregate;
     if (aggregate) s->in_aggregate = true;
     st = bind_arguments(b, s, e);
@@ -403,7 +478,8 @@ silt_status bind_call(binder *b, scope *s, expr *e) {
     s->in_aggregate = kept_aggregate;
     if (st != SILT_OK) return st;
     if (e->over) TRY(bind_window(b, s, e->over));
-    if (e->over && row->kind == FUNCTION_WINDOW && e->over->n_order_by == 0) return err_WINDOW_NOT_ORDERED(b->err, bind_text(b, e));
+    if (e->over && row->kind == FUNCTION_WINDOW && e->over->n_order_by == 0)
+        return err_WINDOW_NOT_ORDERED(b->err, bind_text(b, e));
     scope *kept = b->current;
     b->current = s;
     TRY(bind_row_overloads(b, e, row));

@@ -5,7 +5,8 @@ static silt_status cast_refused(binder *b, const expr *e, const data_type *from,
     str text = bind_text(b, e), f = type_sql(from, b->a), t = type_sql(to, b->a);
     bool number_to_date = type_is_numeric(from) && (to->id == TYPE_DATE || to->id == TYPE_TIMESTAMP_NTZ);
     bool date_to_number = (from->id == TYPE_DATE || from->id == TYPE_TIMESTAMP_NTZ) && type_is_numeric(to);
-    bool conf = (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) || (from->id == TYPE_TIMESTAMP && to->id == TYPE_BOOLEAN) || (type_is_integral(from) && to->id == TYPE_BINARY);
+    bool conf = (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) || (from->id == TYPE_TIMESTAMP && to->id == TYPE_BOOLEAN) ||
+                (type_is_integral(from) && to->id == TYPE_BINARY);
     if (number_to_date || date_to_number) return err_DATATYPE_MISMATCH_CAST_FUNC(b->err, text, f, t);
     if (conf) return err_DATATYPE_MISMATCH_CAST_CONF(b->err, text, f, t);
     return err_DATATYPE_MISMATCH_CAST(b->err, text, f, t);
@@ -36,11 +37,14 @@ static silt_status cast_node(arena *a, expr *e, const data_type *to, bool is_try
     return SILT_OK;
 }
 
-silt_status expr_coerce(expr *e, const data_type *target, cast_mode mode, str column, const bind_env *env, arena *a, expr **out, silt_error *err) {
+silt_status expr_coerce(expr *e, const data_type *target, cast_mode mode, str column, const bind_env *env, arena *a, expr **out,
+                        silt_error *err) {
     *out = e;
     const data_type *to = target->id == TYPE_STRING && target->length ? &type_string : target;
     if (type_equal(e->type, to)) return SILT_OK;
-    if (!coerce_explicit_ok(e->type, to)) { /* a write to a Delta table casts whatever CAST does (ANSI), not only what Spark's store assignment lists */
+    if (!coerce_explicit_ok(
+            e->type,
+            to)) { /* a write to a Delta table casts whatever CAST does (ANSI), not only what Spark's store assignment lists */
         binder b = {.env = env, .a = a, .err = err};
         return cast_refused(&b, e, e->type, to);
     }

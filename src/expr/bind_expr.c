@@ -35,7 +35,8 @@ static bool literal_fits(const expr *e, const data_type *to, value *out) {
         out->as.i64 = e->literal.as.i64;
         return true;
     }
-    if (type_is_integral(e->type) && to->id == TYPE_DOUBLE && e->literal.as.i64 <= (1LL << 53) && e->literal.as.i64 >= -(1LL << 53)) {
+    if (type_is_integral(e->type) && to->id == TYPE_DOUBLE && e->literal.as.i64 <= (1LL << 53) &&
+        e->literal.as.i64 >= -(1LL << 53)) {
         out->as.f64 = (double)e->literal.as.i64;
         return true;
     }
@@ -82,9 +83,11 @@ static const char *ordinal(size_t position) {
 
 silt_status bind_coerce_slot(binder *b, expr **slot, const data_type *to, const expr *parent, size_t position) {
     if (coerce_implicit_ok((*slot)->type, to)) return bind_cast_slot(b, slot, to);
-    return err_DATATYPE_MISMATCH(b->err, bind_text(b, parent),
-                                 arena_printf(b->a, "the %s parameter requires the \"%.*s\" type, however \"%.*s\" has the type \"%.*s\"", ordinal(position),
-                                              STR_ARG(type_sql(to, b->a)), STR_ARG(bind_text(b, *slot)), STR_ARG(type_sql((*slot)->type, b->a))));
+    return err_DATATYPE_MISMATCH(
+        b->err, bind_text(b, parent),
+        arena_printf(b->a, "the %s parameter requires the \"%.*s\" type, however \"%.*s\" has the type \"%.*s\"",
+                     ordinal(position), STR_ARG(type_sql(to, b->a)), STR_ARG(bind_text(b, *slot)),
+                     STR_ARG(type_sql((*slot)->type, b->a))));
 }
 
 silt_status bind_common_slots(binder *b, expr **slots, size_t n, const expr *parent, const data_type **out) {
@@ -144,9 +147,13 @@ static silt_status bind_case(binder *b, scope *s, expr *e) {
     BIND_NEW(values, ARENA_ARRAY(b->a, n, expr *));
     for (size_t i = 0; i < pairs; i++) {
         expr *when = e->args[2 * i];
-        if (when->type->id == TYPE_STRING) TRY(bind_cast_slot(b, &e->args[2 * i], &type_boolean));
+        if (when->type->id == TYPE_STRING)
+            TRY(bind_cast_slot(b, &e->args[2 * i], &type_boolean));
         else if (when->type->id != TYPE_BOOLEAN)
-            return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "a condition requires the \"BOOLEAN\" type, however it has the type \"%.*s\"", STR_ARG(type_sql(when->type, b->a))));
+            return err_DATATYPE_MISMATCH(
+                b->err, bind_text(b, e),
+                arena_printf(b->a, "a condition requires the \"BOOLEAN\" type, however it has the type \"%.*s\"",
+                             STR_ARG(type_sql(when->type, b->a))));
         values[i] = e->args[2 * i + 1];
     }
     if (e->has_else) values[pairs] = e->args[e->n_args - 1];
@@ -163,7 +170,8 @@ static silt_status field_of_struct(binder *b, expr *e, const data_type *type, in
     int at = schema_find(type, e->field_name);
     if (at < 0) {
         str names = STR("");
-        for (size_t i = 0; i < type->n_fields; i++) names = arena_printf(b->a, "%.*s%s`%.*s`", STR_ARG(names), i ? ", " : "", STR_ARG(type->fields[i].name));
+        for (size_t i = 0; i < type->n_fields; i++)
+            names = arena_printf(b->a, "%.*s%s`%.*s`", STR_ARG(names), i ? ", " : "", STR_ARG(type->fields[i].name));
         return err_FIELD_NOT_FOUND(b->err, e->field_name, names);
     }
     *out_index = at;
@@ -258,9 +266,7 @@ static silt_status bind_node(binder *b, scope *s, expr *e) {
         }
         case EXPR_STAR: return err_STAR_GROUP_BY_POS(b->err, "in this place");
         case EXPR_CALL: return bind_call(b, s, e);
-        case EXPR_CAST:
-            TRY(bind_expr(b, s, e->args[0]));
-            return bind_cast(b, e);
+        case EXPR_CAST: TRY(bind_expr(b, s, e->args[0])); return bind_cast(b, e);
         case EXPR_CASE: return bind_case(b, s, e);
         case EXPR_FIELD: return bind_field(b, s, e);
         case EXPR_INDEX: return bind_index(b, s, e);

@@ -1,8 +1,9 @@
 /* Operators: which types meet, what comes out. Decimal rules: Spark's DecimalPrecision with allowPrecisionLoss; date and interval arithmetic. */
 #include "expr/bind.h"
 
-static const char *const operators[] = {"and", "or", "not", "=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "+", "-", "*", "/", "%", "div", "negative", "positive",
-                                        "~", "&", "|", "^", "like", "ilike", "rlike", "isnull", "isnotnull"};
+static const char *const operators[] = {
+    "and", "or", "not", "=",        "<=>",      "<>", "<", "<=", ">", ">=",   "between", "in",    "+",      "-",        "*",
+    "/",   "%",  "div", "negative", "positive", "~",  "&", "|",  "^", "like", "ilike",   "rlike", "isnull", "isnotnull"};
 
 bool bind_is_operator(str name) {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++)
@@ -15,7 +16,8 @@ static int min_int(int x, int y) { return x < y ? x : y; }
 static int max_int(int x, int y) { return x > y ? x : y; }
 
 static silt_status diff_types(binder *b, const expr *e) {
-    return err_DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES(b->err, bind_text(b, e), type_sql(e->args[0]->type, b->a), type_sql(e->args[1]->type, b->a));
+    return err_DATATYPE_MISMATCH_BINARY_OP_DIFF_TYPES(b->err, bind_text(b, e), type_sql(e->args[0]->type, b->a),
+                                                      type_sql(e->args[1]->type, b->a));
 }
 
 static silt_status wrong_type(binder *b, const expr *e, const char *expected) {
@@ -47,8 +49,10 @@ static silt_status bind_logic(binder *b, expr *e) {
         }
         if (binary && !type_equal(e->args[0]->type, e->args[1]->type)) return diff_types(b, e);
         if (binary) return wrong_type(b, e, "\"BOOLEAN\"");
-        return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "the first parameter requires the \"BOOLEAN\" type, however it has the type \"%.*s\"",
-                                                                           STR_ARG(type_sql(e->args[i]->type, b->a))));
+        return err_DATATYPE_MISMATCH(
+            b->err, bind_text(b, e),
+            arena_printf(b->a, "the first parameter requires the \"BOOLEAN\" type, however it has the type \"%.*s\"",
+                         STR_ARG(type_sql(e->args[i]->type, b->a))));
     }
     return become_boolean(e, any_nullable(e));
 }
@@ -81,20 +85,47 @@ static silt_status pad_char_literals(binder *b, expr *e) {
         int32_t chars = 0;
         for (size_t at = 0; at < s.len; chars++) (void)str_next_codepoint(s, &at);
         if (chars >= t->length) continue;
-        value padded = {.type = &type_string, .as.bytes = arena_printf(b->a, "%.*s%*s", STR_ARG(s), (int)(t->length - chars), "")};
+        value padded = {.type = &type_string,
+                        .as.bytes = arena_printf(b->a, "%.*s%*s", STR_ARG(s), (int)(t->length - chars), "")};
         if (!padded.as.bytes.ptr) return error_no_memory(b->err);
         BIND_NEW(e->args[i], expr_literal(b->a, padded, lit->span));
     }
     return SILT_OK;
 }
 
+/* Beside a decimal an integer literal is a decimal of its own digits, so that amount > 5 does not widen the column. */
+static silt_status narrow_literals(binder *b, expr *e) {
+    bool decimal = false;
+    for (size_t i = 0; i < e->n_args; i++) decimal |= e->args[i]->type->id == TYPE_DECIMAL;
+    for (size_t i = 0; decimal && i < e->n_args; i++) {
+        if (e->args[i]->kind != EXPR_LITERAL || e->args[i]->literal.is_null || !type_is_integral(e->args[i]->type)) continue;
+        const data_type *d;
+        BIND_NEW(d, coerce_decimal_of_expr(b->a, e->args[i]));
+        TRY(bind_cast_slot(b, &e->args[i], d));
+    }
+    return SILT_OK;
+}
+
+/* A cast of a literal whose value is known becomes the literal. */
+static silt_status fold_casts(binder *b, expr *e) {
+    for (size_t i = 0; i < e->n_args; i++) {
+        value v;
+        if (e->args[i]->kind != EXPR_CAST || !fold_simple(e->args[i], b->env, b->a, &v)) continue;
+        v.type = e->args[i]->type;
+        BIND_NEW(e->args[i], expr_literal(b->a, v, e->args[i]->span));
+    }
+    return SILT_OK;
+}
+
 static silt_status bind_comparison(binder *b, expr *e) {
     TRY(pad_char_literals(b, e));
+    TRY(narrow_literals(b, e));
     const data_type *common = coerce_common(b->a, e->args[0]->type, e->args[1]->type);
     if (!common) return diff_types(b, e);
     if (!is_orderable(common)) return wrong_type(b, e, "an orderable type");
     TRY(bind_cast_slot(b, &e->args[0], common));
     TRY(bind_cast_slot(b, &e->args[1], common));
+    TRY(fold_casts(b, e));
     return become_boolean(e, !is(e, "<=>") && any_nullable(e));
 }
 
@@ -109,7 +140,8 @@ static silt_status two(binder *b, scope *s, const char *op, const expr *x, expr 
 static silt_status bind_between(binder *b, scope *s, expr *e) {
     TRY(pad_char_literals(b, e));
     const data_type *t = e->args[0]->type;
-    if (type_equal(t, e->args[1]->type) && type_equal(t, e->args[2]->type) && is_orderable(t)) return become_boolean(e, any_nullable(e));
+    if (type_equal(t, e->args[1]->type) && type_equal(t, e->args[2]->type) && is_orderable(t))
+        return become_boolean(e, any_nullable(e));
     expr *pair[2], *both;
     TRY(two(b, s, ">=", e->args[0], e->args[1], e->span, &pair[0]));
     TRY(two(b, s, "<=", e->args[0], e->args[2], e->span, &pair[1]));
@@ -122,8 +154,10 @@ static silt_status bind_between(binder *b, scope *s, expr *e) {
 
 static silt_status bind_in(binder *b, expr *e) {
     TRY(pad_char_literals(b, e));
+    TRY(narrow_literals(b, e));
     const data_type *common;
     TRY(bind_common_slots(b, e->args, e->n_args, e, &common));
+    TRY(fold_casts(b, e));
     if (!is_orderable(common)) return wrong_type(b, e, "an orderable type");
     return become_boolean(e, any_nullable(e));
 }
@@ -152,13 +186,17 @@ static silt_status bind_decimal_arithmetic(binder *b, expr *e) {
         BIND_NEW(d, coerce_decimal_of_expr(b->a, e->args[i]));
         TRY(bind_cast_slot(b, &e->args[i], d));
     }
-    if (is(e, "div")) e->type = &type_long;
-    else BIND_NEW(e->type, decimal_result(b, e, e->args[0]->type, e->args[1]->type));
+    if (is(e, "div"))
+        e->type = &type_long;
+    else
+        BIND_NEW(e->type, decimal_result(b, e, e->args[0]->type, e->args[1]->type));
     e->nullable = any_nullable(e);
     return SILT_OK;
 }
 
-static bool is_datetime(const data_type *t) { return t->id == TYPE_DATE || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ; }
+static bool is_datetime(const data_type *t) {
+    return t->id == TYPE_DATE || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ;
+}
 static bool is_interval(const data_type *t) { return t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL; }
 
 static silt_status rename_call(binder *b, scope *s, expr *e, const char *function) {
@@ -184,7 +222,8 @@ static silt_status bind_time_arithmetic(binder *b, scope *s, expr *e, bool *out_
         e->args[1] = swap;
         return rename_call(b, s, e, "date_add");
     }
-    if ((plus || minus) && x->id == TYPE_DATE && (type_is_integral(y) || (y->id == TYPE_STRING && plus))) return rename_call(b, s, e, plus ? "date_add" : "date_sub");
+    if ((plus || minus) && x->id == TYPE_DATE && (type_is_integral(y) || (y->id == TYPE_STRING && plus)))
+        return rename_call(b, s, e, plus ? "date_add" : "date_sub");
     if ((plus || minus) && is_datetime(x) && is_interval(y)) {
         if (x->id == TYPE_DATE && y->id == TYPE_INTERVAL_DT) {
             bool whole_days = e->args[1]->kind == EXPR_INTERVAL && e->args[1]->interval_us % 86400000000 == 0;
@@ -196,7 +235,8 @@ static silt_status bind_time_arithmetic(binder *b, scope *s, expr *e, bool *out_
         e->nullable = any_nullable(e);
         return SILT_OK;
     }
-    if (minus && (is_datetime(x) || is_datetime(y)) && (is_datetime(x) || x->id == TYPE_STRING) && (is_datetime(y) || y->id == TYPE_STRING)) {
+    if (minus && (is_datetime(x) || is_datetime(y)) && (is_datetime(x) || x->id == TYPE_STRING) &&
+        (is_datetime(y) || y->id == TYPE_STRING)) {
         const data_type *common = coerce_common(b->a, x, y);
         TRY(bind_cast_slot(b, &e->args[0], common));
         TRY(bind_cast_slot(b, &e->args[1], common));
@@ -217,7 +257,8 @@ static silt_status bind_time_arithmetic(binder *b, scope *s, expr *e, bool *out_
         x = e->args[0]->type, y = e->args[1]->type;
     }
     if (scaled && is_interval(x) && (type_is_numeric(y) || y->id == TYPE_STRING)) {
-        if (y->id == TYPE_STRING || y->id == TYPE_DECIMAL || y->id == TYPE_FLOAT) TRY(bind_cast_slot(b, &e->args[1], &type_double));
+        if (y->id == TYPE_STRING || y->id == TYPE_DECIMAL || y->id == TYPE_FLOAT)
+            TRY(bind_cast_slot(b, &e->args[1], &type_double));
         e->type = x;
         e->nullable = any_nullable(e);
         return SILT_OK;
@@ -232,15 +273,18 @@ static silt_status bind_arithmetic(binder *b, scope *s, expr *e) {
     if (done) return SILT_OK;
     const data_type *x = e->args[0]->type, *y = e->args[1]->type;
     if (x->id == TYPE_STRING && y->id == TYPE_STRING) return wrong_type(b, e, "(\"NUMERIC\" or \"INTERVAL\")");
-    bool numeric_x = type_is_numeric(x) || x->id == TYPE_VOID || x->id == TYPE_STRING, numeric_y = type_is_numeric(y) || y->id == TYPE_VOID || y->id == TYPE_STRING;
+    bool numeric_x = type_is_numeric(x) || x->id == TYPE_VOID || x->id == TYPE_STRING,
+         numeric_y = type_is_numeric(y) || y->id == TYPE_VOID || y->id == TYPE_STRING;
     if (!numeric_x || !numeric_y) return type_equal(x, y) ? wrong_type(b, e, "(\"NUMERIC\" or \"INTERVAL\")") : diff_types(b, e);
     bool division = is(e, "/");
     bool decimals = (x->id == TYPE_DECIMAL || y->id == TYPE_DECIMAL) && coerce_decimal_of(b->a, x) && coerce_decimal_of(b->a, y);
     if (decimals) return bind_decimal_arithmetic(b, e);
     const data_type *common = coerce_common(b->a, x, y);
     if (common->id == TYPE_VOID) common = division ? &type_double : &type_double;
-    if (is(e, "div")) common = type_is_integral(common) ? &type_long : common->id == TYPE_DECIMAL ? common : &type_long;
-    else if (division && common->id != TYPE_DECIMAL) common = &type_double;
+    if (is(e, "div"))
+        common = type_is_integral(common) ? &type_long : common->id == TYPE_DECIMAL ? common : &type_long;
+    else if (division && common->id != TYPE_DECIMAL)
+        common = &type_double;
     TRY(bind_cast_slot(b, &e->args[0], common));
     TRY(bind_cast_slot(b, &e->args[1], common));
     if (common->id == TYPE_DECIMAL) return bind_decimal_arithmetic(b, e);
@@ -254,8 +298,11 @@ static silt_status bind_sign(binder *b, expr *e) {
     if (t->id == TYPE_STRING || t->id == TYPE_VOID) TRY(bind_cast_slot(b, &e->args[0], &type_double));
     t = e->args[0]->type;
     if (!type_is_numeric(t) && !is_interval(t))
-        return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "the first parameter requires the (\"NUMERIC\" or \"INTERVAL\") type, however it has the type \"%.*s\"",
-                                                                           STR_ARG(type_sql(t, b->a))));
+        return err_DATATYPE_MISMATCH(
+            b->err, bind_text(b, e),
+            arena_printf(b->a,
+                         "the first parameter requires the (\"NUMERIC\" or \"INTERVAL\") type, however it has the type \"%.*s\"",
+                         STR_ARG(type_sql(t, b->a))));
     if (is(e, "positive")) {
         bind_become(e, e->args[0]);
         return SILT_OK;

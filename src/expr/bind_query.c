@@ -21,12 +21,14 @@ static void note_types(query *q) {
 /* ---- select list ---- */
 
 typedef struct select_list {
-    expr **items; str *names;
+    expr **items;
+    str *names;
     size_t n, capacity, n_names, names_capacity;
 } select_list;
 
 static silt_status select_add(binder *b, scope *s, select_list *list, expr *e, str name) {
-    bool ok = ARENA_PUSH(b->a, list->items, list->n, list->capacity, e) && ARENA_PUSH(b->a, list->names, list->n_names, list->names_capacity, name);
+    bool ok = ARENA_PUSH(b->a, list->items, list->n, list->capacity, e) &&
+              ARENA_PUSH(b->a, list->names, list->n_names, list->names_capacity, name);
     if (!ok) return error_no_memory(b->err);
     s->q->projections = list->items;
     s->q->column_names = list->names;
@@ -35,7 +37,8 @@ static silt_status select_add(binder *b, scope *s, select_list *list, expr *e, s
 }
 
 /* SELECT explode(x): the generator becomes a lateral view of the FROM clause and the item its columns. */
-static silt_status select_generator(binder *b, scope *s, query *q, select_list *list, expr *call, const str *aliases, size_t n_aliases) {
+static silt_status select_generator(binder *b, scope *s, query *q, select_list *list, expr *call, const str *aliases,
+                                    size_t n_aliases) {
     relation *view, *left = q->from;
     if (!left) {
         BIND_NEW(left, ARENA_NEW(b->a, relation));
@@ -50,7 +53,8 @@ static silt_status select_generator(binder *b, scope *s, query *q, select_list *
     view->n_args = 1;
     TRY(bind_generator(b, s, call, view));
     view->id = b->next_id++;
-    if (n_aliases != 0 && n_aliases != view->n_columns) return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)n_aliases, (int64_t)view->n_columns);
+    if (n_aliases != 0 && n_aliases != view->n_columns)
+        return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)n_aliases, (int64_t)view->n_columns);
     q->from = view;
     for (size_t i = 0; i < view->n_columns; i++) {
         expr *column;
@@ -139,7 +143,8 @@ static silt_status bind_order(binder *b, scope *s, query *q, expr *(*output)(bin
             BIND_NEW(q->order_by[i].value, output(b, q, (size_t)at - 1));
             continue;
         }
-        if (bind_is_generator(q->order_by[i].value)) return err_UNSUPPORTED_GENERATOR_NESTED(b->err, bind_text(b, q->order_by[i].value));
+        if (bind_is_generator(q->order_by[i].value))
+            return err_UNSUPPORTED_GENERATOR_NESTED(b->err, bind_text(b, q->order_by[i].value));
         TRY(bind_expr(b, s, q->order_by[i].value));
     }
     return SILT_OK;
@@ -181,8 +186,95 @@ static silt_status set_windows(binder *b, scope *s, query *q) {
     return SILT_OK;
 }
 
+/* ---- generators over aggregates ---- */
+
+static bool find_aggregate(void *ctx, expr *e) {
+    bool *found = ctx, known;
+    const function_row *row = e->kind == EXPR_CALL && !e->over ? function_find(e->function_name, e->n_args, &known) : NULL;
+    *found |= row && row->kind == FUNCTION_AGGREGATE;
+    return !*found;
+}
+
+static expr *item_of(expr *projection) { return projection->kind == EXPR_NAMED ? projection->args[0] : projection; }
+
+/* Does a generator of the select list stand above GROUP BY or an aggregate? */
+static bool generates_over_groups(query *q) {
+    bool generator = false, grouped = q->group != GROUP_NONE;
+    for (size_t i = 0; i < q->n_projections; i++) {
+        expr *e = item_of(q->projections[i]);
+        if (e->kind == EXPR_STAR) return false;
+        generator |= bind_is_generator(e);
+        if (!grouped) (void)expr_walk(e, find_aggregate, &grouped);
+    }
+    return generator && grouped;
+}
+
+static silt_status name_item(binder *b, expr *e, str name, expr **out) {
+    BIND_NEW(*out, expr_new(b->a, EXPR_NAMED, e->span));
+    BIND_NEW((*out)->args, ARENA_ARRAY(b->a, 1, expr *));
+    (*out)->args[0] = e;
+    (*out)->n_args = 1;
+    str *alias;
+    BIND_NEW(alias, ARENA_NEW(b->a, str));
+    *alias = name;
+    (*out)->aliases = alias;
+    (*out)->n_aliases = 1;
+    return SILT_OK;
+}
+
+/* SELECT g, explode(collect_list(x)) … GROUP BY g becomes SELECT g, explode(v) FROM (SELECT g, collect_list(x) AS v … GROUP BY g): generators come after aggregates. */
+static silt_status split_generators(binder *b, query *q) {
+    query *inner;
+    relation *from;
+    BIND_NEW(inner, ARENA_NEW(b->a, query));
+    BIND_NEW(from, ARENA_NEW(b->a, relation));
+    *inner = (query){.span = q->span,
+                     .from = q->from,
+                     .where = q->where,
+                     .group = q->group,
+                     .group_items = q->group_items,
+                     .n_group_items = q->n_group_items,
+                     .group_sets = q->group_sets,
+                     .n_group_sets = q->n_group_sets,
+                     .having = q->having,
+                     .windows = q->windows,
+                     .n_windows = q->n_windows,
+                     .qualify = q->qualify};
+    size_t room = 0, n = 0;
+    for (size_t i = 0; i < q->n_projections; i++) room += 1 + item_of(q->projections[i])->n_args;
+    BIND_NEW(inner->projections, ARENA_ARRAY(b->a, room, expr *));
+    for (size_t i = 0; i < q->n_projections; i++) {
+        expr *item = q->projections[i], *e = item_of(item);
+        if (bind_is_generator(e)) {
+            for (size_t k = 0; k < e->n_args; k++) {
+                str name = arena_printf(b->a, " generated %zu %zu", i, k);
+                TRY(name_item(b, e->args[k], name, &inner->projections[n++]));
+                BIND_NEW(e->args[k], expr_column(b->a, name));
+            }
+            continue;
+        }
+        str name = item->kind == EXPR_NAMED ? item->aliases[0] : expr_auto_name(e, b->env->source_text, b->a);
+        expr *column;
+        TRY(name_item(b, e, name, &inner->projections[n++]));
+        BIND_NEW(column, expr_column(b->a, name));
+        TRY(name_item(b, column, name, &q->projections[i]));
+    }
+    inner->n_projections = n;
+    from->kind = REL_SUBQUERY;
+    from->span = q->span;
+    from->subquery = inner;
+    from->sample_percent = -1;
+    from->sample_rows = -1;
+    q->from = from;
+    q->where = q->having = q->qualify = NULL;
+    q->group = GROUP_NONE;
+    q->n_group_items = q->n_group_sets = q->n_windows = 0;
+    return SILT_OK;
+}
+
 static silt_status bind_select(binder *b, query *q, scope *outer) {
     scope s = {.outer = outer};
+    if (generates_over_groups(q)) TRY(split_generators(b, q));
     bool kept_sets = b->grouping_sets;
     b->grouping_sets = q->group == GROUP_ROLLUP || q->group == GROUP_CUBE || q->group == GROUP_SETS;
     TRY(bind_relation(b, q->from, &s, outer));
@@ -209,7 +301,9 @@ static silt_status bind_select(binder *b, query *q, scope *outer) {
 
 /* ---- set operations ---- */
 
-static const char *set_name(const query *q) { return q->set == SET_UNION ? "UNION" : q->set == SET_INTERSECT ? "INTERSECT" : "EXCEPT"; }
+static const char *set_name(const query *q) {
+    return q->set == SET_UNION ? "UNION" : q->set == SET_INTERSECT ? "INTERSECT" : "EXCEPT";
+}
 
 /* Give output column i of a query another type: casts go into the branches' select lists. */
 static silt_status recast_column(binder *b, query *q, size_t i, const data_type *to) {
@@ -230,7 +324,8 @@ static silt_status recast_column(binder *b, query *q, size_t i, const data_type 
 /* UNION BY NAME: the right side's columns in the order of the left's names. */
 static silt_status reorder_by_name(binder *b, query *q) {
     query *left = q->left, *right = q->right;
-    if (right->n_columns != left->n_columns) return err_NUM_COLUMNS_MISMATCH(b->err, "UNION BY NAME", (int64_t)left->n_columns, (int64_t)right->n_columns);
+    if (right->n_columns != left->n_columns)
+        return err_NUM_COLUMNS_MISMATCH(b->err, "UNION BY NAME", (int64_t)left->n_columns, (int64_t)right->n_columns);
     if (right->set != SET_NONE) return err_UNSUPPORTED_FEATURE(b->err, "UNION BY NAME of a set operation");
     expr **items;
     BIND_NEW(items, ARENA_ARRAY(b->a, left->n_columns, expr *));
@@ -249,12 +344,14 @@ static silt_status reorder_by_name(binder *b, query *q) {
 static silt_status unify_sides(binder *b, query *q) {
     query *l = q->left, *r = q->right;
     if (q->set_by_name) TRY(reorder_by_name(b, q));
-    if (l->n_columns != r->n_columns) return err_NUM_COLUMNS_MISMATCH(b->err, set_name(q), (int64_t)l->n_columns, (int64_t)r->n_columns);
+    if (l->n_columns != r->n_columns)
+        return err_NUM_COLUMNS_MISMATCH(b->err, set_name(q), (int64_t)l->n_columns, (int64_t)r->n_columns);
     TRY(set_output(b, q, l->n_columns));
     for (size_t i = 0; i < l->n_columns; i++) {
         const data_type *common = coerce_common_set(b->a, l->column_types[i], r->column_types[i]);
         if (!common)
-            return err_INCOMPATIBLE_COLUMN_TYPE(b->err, set_name(q), (int64_t)i + 1, type_sql(l->column_types[i], b->a), type_sql(r->column_types[i], b->a));
+            return err_INCOMPATIBLE_COLUMN_TYPE(b->err, set_name(q), (int64_t)i + 1, type_sql(l->column_types[i], b->a),
+                                                type_sql(r->column_types[i], b->a));
         TRY(recast_column(b, l, i, common));
         TRY(recast_column(b, r, i, common));
         q->column_names[i] = l->column_names[i];
@@ -272,7 +369,8 @@ static silt_status set_relation(binder *b, query *q, relation **out) {
     (*out)->n_columns = q->n_columns;
     BIND_NEW((*out)->columns, ARENA_ARRAY(b->a, q->n_columns, relation_column));
     for (size_t i = 0; i < q->n_columns; i++)
-        (*out)->columns[i] = (relation_column){.name = q->column_names[i], .type = q->column_types[i], .nullable = q->column_nullable[i]};
+        (*out)->columns[i] =
+            (relation_column){.name = q->column_names[i], .type = q->column_types[i], .nullable = q->column_nullable[i]};
     q->from = *out;
     return SILT_OK;
 }
@@ -291,11 +389,14 @@ static silt_status recursive_anchor_done(binder *b, const query *anchor) {
     cte_frame *f = b->recursive;
     b->recursive = NULL;
     size_t n = anchor->n_columns;
-    if (f->def->n_column_aliases && f->def->n_column_aliases != n) return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)f->def->n_column_aliases, (int64_t)n);
+    if (f->def->n_column_aliases && f->def->n_column_aliases != n)
+        return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)f->def->n_column_aliases, (int64_t)n);
     BIND_NEW(f->columns, ARENA_ARRAY(b->a, n, relation_column));
     f->n_columns = n;
     for (size_t i = 0; i < n; i++)
-        f->columns[i] = (relation_column){.name = f->def->n_column_aliases ? f->def->column_aliases[i] : anchor->column_names[i], .type = anchor->column_types[i], .nullable = true};
+        f->columns[i] = (relation_column){.name = f->def->n_column_aliases ? f->def->column_aliases[i] : anchor->column_names[i],
+                                          .type = anchor->column_types[i],
+                                          .nullable = true};
     return SILT_OK;
 }
 
@@ -321,7 +422,8 @@ static silt_status frame_columns(binder *b, cte_frame *f) {
     f->n_columns = q->n_columns;
     BIND_NEW(f->columns, ARENA_ARRAY(b->a, q->n_columns, relation_column));
     for (size_t i = 0; i < q->n_columns; i++)
-        f->columns[i] = (relation_column){.name = f->def->n_column_aliases ? f->def->column_aliases[i] : q->column_names[i], .type = q->column_types[i],
+        f->columns[i] = (relation_column){.name = f->def->n_column_aliases ? f->def->column_aliases[i] : q->column_names[i],
+                                          .type = q->column_types[i],
                                           .nullable = q->column_nullable[i]};
     return SILT_OK;
 }
@@ -354,8 +456,10 @@ silt_status bind_query(binder *b, query *q, scope *outer) {
     cte_frame *kept = b->ctes;
     q->id = b->next_id++;
     TRY(bind_ctes(b, q, outer));
-    if (q->set != SET_NONE) TRY(bind_set(b, q, outer));
-    else TRY(bind_select(b, q, outer));
+    if (q->set != SET_NONE)
+        TRY(bind_set(b, q, outer));
+    else
+        TRY(bind_select(b, q, outer));
     TRY(bind_limit(b, &q->limit, "limit"));
     TRY(bind_limit(b, &q->offset, "offset"));
     b->ctes = kept;
@@ -367,12 +471,15 @@ silt_status bind_query(binder *b, query *q, scope *outer) {
 
 static silt_status bind_in_subquery(binder *b, expr *e) {
     query *q = e->subquery;
-    if (q->n_columns != e->n_args) return err_DATATYPE_MISMATCH_IN_SUBQUERY_LENGTH(b->err, (int64_t)e->n_args, (int64_t)q->n_columns);
+    if (q->n_columns != e->n_args)
+        return err_DATATYPE_MISMATCH_IN_SUBQUERY_LENGTH(b->err, (int64_t)e->n_args, (int64_t)q->n_columns);
     for (size_t i = 0; i < e->n_args; i++) {
         const data_type *common = coerce_common(b->a, e->args[i]->type, q->column_types[i]);
         if (!common)
             return err_DATATYPE_MISMATCH_DATA_DIFF_TYPES(b->err, bind_text(b, e),
-                                                         arena_printf(b->a, "\"%.*s\" and \"%.*s\"", STR_ARG(type_sql(e->args[i]->type, b->a)), STR_ARG(type_sql(q->column_types[i], b->a))));
+                                                         arena_printf(b->a, "\"%.*s\" and \"%.*s\"",
+                                                                      STR_ARG(type_sql(e->args[i]->type, b->a)),
+                                                                      STR_ARG(type_sql(q->column_types[i], b->a))));
         TRY(bind_cast_slot(b, &e->args[i], common));
         TRY(recast_column(b, q, i, common));
     }
@@ -411,8 +518,10 @@ silt_status expr_bind(expr *e, relation *r, const bind_env *env, arena *a, expr 
     scope s = {0};
     if (r) {
         b.next_id = (r->id > 1000000 ? r->id : 1000000) + 1;
-        if (r->kind == REL_TABLE && !r->columns && r->source) TRY(bind_table_columns(&b, r));
-        else if (!r->columns && r->kind != REL_JOIN) TRY(bind_relation(&b, r, &s, NULL));
+        if (r->kind == REL_TABLE && !r->columns && r->source)
+            TRY(bind_table_columns(&b, r));
+        else if (!r->columns && r->kind != REL_JOIN)
+            TRY(bind_relation(&b, r, &s, NULL));
         if (s.n_items == 0) TRY(scope_add_relation(&b, &s, r));
     }
     TRY(bind_expr(&b, &s, e));

@@ -11,8 +11,10 @@ static silt_status apply_column_aliases(binder *b, relation *r) {
     if (r->n_column_aliases == 0) return SILT_OK;
     size_t visible = 0;
     for (size_t i = 0; i < r->n_columns; i++) visible += !r->columns[i].hidden;
-    if (r->n_column_aliases != visible && r->kind == REL_VALUES) return err_INVALID_INLINE_TABLE_COLUMNS(b->err, (int64_t)r->n_column_aliases, 1, (int64_t)visible);
-    if (r->n_column_aliases != visible) return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)r->n_column_aliases, (int64_t)visible);
+    if (r->n_column_aliases != visible && r->kind == REL_VALUES)
+        return err_INVALID_INLINE_TABLE_COLUMNS(b->err, (int64_t)r->n_column_aliases, 1, (int64_t)visible);
+    if (r->n_column_aliases != visible)
+        return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)r->n_column_aliases, (int64_t)visible);
     for (size_t i = 0; i < visible; i++) r->columns[i].name = r->column_aliases[i];
     return SILT_OK;
 }
@@ -48,7 +50,8 @@ silt_status bind_table_columns(binder *b, relation *r) {
     bool is_delta = str_eqz(r->source->format, "delta"); /* Delta's readers leave VOID columns out of `*` */
     for (size_t i = 0; i < n; i++) {
         const field *f = &schema->fields[i];
-        r->columns[i] = (relation_column){.name = f->name, .type = f->type, .nullable = f->nullable, .hidden = is_delta && f->type->id == TYPE_VOID};
+        r->columns[i] = (relation_column){
+            .name = f->name, .type = f->type, .nullable = f->nullable, .hidden = is_delta && f->type->id == TYPE_VOID};
     }
     r->columns[n] = (relation_column){.name = STR("_metadata"), .hidden = true};
     BIND_NEW(r->columns[n].type, relation_metadata_type(r->source, b->a));
@@ -60,7 +63,8 @@ silt_status bind_table_columns(binder *b, relation *r) {
 static silt_status query_columns(binder *b, relation *r, const query *q) {
     TRY(set_columns(b, r, q->n_columns));
     for (size_t i = 0; i < q->n_columns; i++)
-        r->columns[i] = (relation_column){.name = q->column_names[i], .type = q->column_types[i], .nullable = q->column_nullable[i]};
+        r->columns[i] =
+            (relation_column){.name = q->column_names[i], .type = q->column_types[i], .nullable = q->column_nullable[i]};
     return SILT_OK;
 }
 
@@ -93,7 +97,8 @@ static silt_status bind_table(binder *b, relation *r) {
     }
     str view = STR_NULL;
     if (!r->source) {
-        if (!b->env->resolver) return err_TABLE_OR_VIEW_NOT_FOUND(b->err, r->name.count ? r->name.parts[r->name.count - 1] : STR("?"));
+        if (!b->env->resolver)
+            return err_TABLE_OR_VIEW_NOT_FOUND(b->err, r->name.count ? r->name.parts[r->name.count - 1] : STR("?"));
         TRY(b->env->resolver->resolve(b->env->resolver, r, b->a, &r->source, &view, b->err));
     }
     return r->source ? bind_table_columns(b, r) : bind_view(b, r, view);
@@ -115,7 +120,8 @@ static silt_status bind_values(binder *b, relation *r, scope *outer) {
         b->err = NULL;
         silt_status st = r->n_rows ? bind_common_slots(b, column, r->n_rows, r->rows[0][c], &out->type) : SILT_OK;
         b->err = kept;
-        if (st != SILT_OK) return st == SILT_NO_MEMORY ? error_no_memory(b->err) : err_INVALID_INLINE_TABLE_TYPES(b->err, (int64_t)c + 1);
+        if (st != SILT_OK)
+            return st == SILT_NO_MEMORY ? error_no_memory(b->err) : err_INVALID_INLINE_TABLE_TYPES(b->err, (int64_t)c + 1);
         for (size_t i = 0; i < r->n_rows; i++) r->rows[i][c] = column[i];
         out->name = arena_printf(b->a, "col%zu", c + 1);
         if (!out->name.ptr) return error_no_memory(b->err);
@@ -129,7 +135,8 @@ static silt_status generator_columns(binder *b, relation *r, const expr *call, b
     const data_type *t = call->type; /* a struct: one field per output column */
     TRY(set_columns(b, r, t->n_fields));
     for (size_t i = 0; i < t->n_fields; i++)
-        r->columns[i] = (relation_column){.name = t->fields[i].name, .type = t->fields[i].type, .nullable = outer || t->fields[i].nullable};
+        r->columns[i] =
+            (relation_column){.name = t->fields[i].name, .type = t->fields[i].type, .nullable = outer || t->fields[i].nullable};
     return SILT_OK;
 }
 
@@ -144,7 +151,8 @@ silt_status bind_generator(binder *b, scope *s, expr *call, relation *r) {
     bool matched = false;
     scope *kept_scope = b->current;
     b->current = s;
-    for (; row && !matched; row = function_find_next(row, call->function_name, call->n_args)) TRY(bind_function_row(b, call, row, &matched));
+    for (; row && !matched; row = function_find_next(row, call->function_name, call->n_args))
+        TRY(bind_function_row(b, call, row, &matched));
     b->current = kept_scope;
     if (!matched) return err_DATATYPE_MISMATCH(b->err, bind_text(b, call), STR("a generator takes an array or a map"));
     if (str_ends_with(call->function_name, STR("_outer")) || str_ends_with(call->function_name, STR("_OUTER"))) r->outer = true;
@@ -182,7 +190,8 @@ static silt_status bind_lateral_view(binder *b, relation *r, scope *s) {
     TRY(bind_generator(b, s, r->args[0], r));
     r->id = b->next_id++;
     if (r->n_column_aliases > 0 && r->n_column_aliases == r->n_columns) return apply_column_aliases(b, r);
-    if (r->n_column_aliases > 0) return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)r->n_column_aliases, (int64_t)r->n_columns);
+    if (r->n_column_aliases > 0)
+        return err_ASSIGNMENT_ARITY_MISMATCH(b->err, (int64_t)r->n_column_aliases, (int64_t)r->n_columns);
     return SILT_OK;
 }
 
@@ -277,7 +286,8 @@ static silt_status bind_join(binder *b, relation *r, scope *s) {
     bool lateral = r->lateral || r->right->lateral || r->right->kind == REL_LATERAL_VIEW;
     TRY(bind_relation(b, r->right, &right, lateral ? &left : s->outer));
     if (r->natural) TRY(natural_columns(b, r, &left, &right));
-    bool left_nullable = r->join == JOIN_RIGHT || r->join == JOIN_FULL, right_nullable = r->join == JOIN_LEFT || r->join == JOIN_FULL;
+    bool left_nullable = r->join == JOIN_RIGHT || r->join == JOIN_FULL,
+         right_nullable = r->join == JOIN_LEFT || r->join == JOIN_FULL;
     scope on = {.outer = s->outer, .where = CLAUSE_ON};
     TRY(add_all(b, &on, &left, false));
     TRY(add_all(b, &on, &right, false));
@@ -301,7 +311,9 @@ static silt_status full_qualifier(binder *b, const relation *r, const str **out,
     str *parts;
     BIND_NEW(parts, ARENA_ARRAY(b->a, 3, str));
     parts[0] = b->env->current_catalog.len ? b->env->current_catalog : STR("spark_catalog");
-    parts[1] = name.count > 1 ? name.parts[name.count - 2] : b->env->current_database.len ? b->env->current_database : STR("default");
+    parts[1] = name.count > 1                 ? name.parts[name.count - 2]
+               : b->env->current_database.len ? b->env->current_database
+                                              : STR("default");
     parts[2] = name.parts[name.count - 1];
     *out = parts;
     *out_n = 3;
@@ -330,8 +342,15 @@ silt_status scope_add_relation(binder *b, scope *s, relation *r) {
     }
     for (size_t i = 0; i < r->n_columns; i++) {
         const relation_column *c = &r->columns[i];
-        TRY(scope_add(b, s, (scope_item){.name = c->name, .qualifier = qualifier, .n_qualifier = n_qualifier, .source = r, .column = (uint32_t)i, .type = c->type,
-                                         .nullable = c->nullable, .hidden = c->hidden}));
+        TRY(scope_add(b, s,
+                      (scope_item){.name = c->name,
+                                   .qualifier = qualifier,
+                                   .n_qualifier = n_qualifier,
+                                   .source = r,
+                                   .column = (uint32_t)i,
+                                   .type = c->type,
+                                   .nullable = c->nullable,
+                                   .hidden = c->hidden}));
     }
     return SILT_OK;
 }
@@ -355,7 +374,8 @@ static silt_status bind_leaf(binder *b, relation *r, scope *outer) {
 silt_status bind_relation(binder *b, relation *r, scope *s, scope *outer) {
     if (!r) return SILT_OK;
     if (++b->depth > 1000) return err_UNSUPPORTED_FEATURE(b->err, "a FROM clause nested that deeply");
-    if (r->kind == REL_JOIN) TRY(bind_join(b, r, s));
+    if (r->kind == REL_JOIN)
+        TRY(bind_join(b, r, s));
     else if (r->kind == REL_LATERAL_VIEW) {
         TRY(bind_lateral_view(b, r, s));
         relation own = *r;

@@ -26,9 +26,12 @@ static size_t find_items(const binder *b, const scope *s, const str *parts, size
     for (size_t i = 0; i < s->n_items; i++) {
         const scope_item *item = &s->items[i];
         if (!name_eq(b, item->name, parts[n_qualifier])) continue;
-        if (n_qualifier > 0 ? !qualifier_matches(b, item, parts, n_qualifier) : item->hidden && !str_eqz(item->name, "_metadata")) continue;
-        if (*out_first == SIZE_MAX) *out_first = i;
-        else if (s->items[*out_first].source != item->source) one_relation = false;
+        if (n_qualifier > 0 ? !qualifier_matches(b, item, parts, n_qualifier) : item->hidden && !str_eqz(item->name, "_metadata"))
+            continue;
+        if (*out_first == SIZE_MAX)
+            *out_first = i;
+        else if (s->items[*out_first].source != item->source)
+            one_relation = false;
         if (str_eq(item->name, parts[n_qualifier])) exact++, exact_at = i;
         count++;
     }
@@ -154,8 +157,9 @@ static silt_status unresolved(binder *b, const scope *s, const expr *e) {
         const scope_item *item = &s->items[i];
         if (item->hidden) continue;
         str q = item->n_qualifier ? item->qualifier[item->n_qualifier - 1] : STR_NULL;
-        names = q.len ? arena_printf(b->a, "%.*s%s`%.*s`.`%.*s`", STR_ARG(names), shown ? ", " : "", STR_ARG(q), STR_ARG(item->name))
-                      : arena_printf(b->a, "%.*s%s`%.*s`", STR_ARG(names), shown ? ", " : "", STR_ARG(item->name));
+        names =
+            q.len ? arena_printf(b->a, "%.*s%s`%.*s`.`%.*s`", STR_ARG(names), shown ? ", " : "", STR_ARG(q), STR_ARG(item->name))
+                  : arena_printf(b->a, "%.*s%s`%.*s`", STR_ARG(names), shown ? ", " : "", STR_ARG(item->name));
         shown++;
     }
     error_detail(b->err, "Did you mean one of the following? [%.*s]", STR_ARG(names));
@@ -185,10 +189,15 @@ static bool excluded(binder *b, const expr *star, const scope_item *item, bool *
     return false;
 }
 
-typedef struct star_list { expr **items; str *names; size_t n, capacity, name_count, name_capacity; } star_list;
+typedef struct star_list {
+    expr **items;
+    str *names;
+    size_t n, capacity, name_count, name_capacity;
+} star_list;
 
 static silt_status star_add(binder *b, star_list *list, expr *e, str name) {
-    bool ok = ARENA_PUSH(b->a, list->items, list->n, list->capacity, e) && ARENA_PUSH(b->a, list->names, list->name_count, list->name_capacity, name);
+    bool ok = ARENA_PUSH(b->a, list->items, list->n, list->capacity, e) &&
+              ARENA_PUSH(b->a, list->names, list->name_count, list->name_capacity, name);
     return ok ? SILT_OK : error_no_memory(b->err);
 }
 
@@ -212,7 +221,8 @@ static silt_status expand_struct(binder *b, scope *s, const expr *star, star_lis
         node->field_name = base->type->fields[i].name;
         TRY(bind_expr(b, s, node));
         bool skip = false;
-        for (size_t x = 0; x < star->n_except; x++) skip |= name_eq(b, star->except[x].parts[star->except[x].count - 1], node->field_name);
+        for (size_t x = 0; x < star->n_except; x++)
+            skip |= name_eq(b, star->except[x].parts[star->except[x].count - 1], node->field_name);
         if (!skip) TRY(star_add(b, list, node, node->field_name));
     }
     return SILT_OK;
@@ -236,7 +246,9 @@ silt_status scope_expand_star(binder *b, scope *s, const expr *star, expr ***out
     }
     if (star->name.count > 0 && !any) {
         TRY(expand_struct(b, s, star, &list, &any));
-        if (!any) return err_UNRESOLVED_COLUMN(b->err, arena_printf(b->a, "%.*s.*", STR_ARG(dotted(b, star->name.parts, star->name.count))));
+        if (!any)
+            return err_UNRESOLVED_COLUMN(b->err,
+                                         arena_printf(b->a, "%.*s.*", STR_ARG(dotted(b, star->name.parts, star->name.count))));
     } else {
         for (size_t i = 0; i < star->n_except; i++)
             if (!used[i]) return err_UNRESOLVED_COLUMN(b->err, dotted(b, star->except[i].parts, star->except[i].count));

@@ -42,11 +42,14 @@ const data_type *coerce_decimal_wider(arena *a, const data_type *x, const data_t
 static const data_type *common_numeric(arena *a, const data_type *x, const data_type *y) {
     if (x->id == TYPE_DOUBLE || y->id == TYPE_DOUBLE) return &type_double;
     if (x->id == TYPE_FLOAT || y->id == TYPE_FLOAT) return x->id == y->id ? &type_float : &type_double;
-    if (x->id == TYPE_DECIMAL || y->id == TYPE_DECIMAL) return coerce_decimal_wider(a, coerce_decimal_of(a, x), coerce_decimal_of(a, y));
+    if (x->id == TYPE_DECIMAL || y->id == TYPE_DECIMAL)
+        return coerce_decimal_wider(a, coerce_decimal_of(a, x), coerce_decimal_of(a, y));
     return x->id >= y->id ? x : y;
 }
 
-static bool is_datetime(const data_type *t) { return t->id == TYPE_DATE || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ; }
+static bool is_datetime(const data_type *t) {
+    return t->id == TYPE_DATE || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ;
+}
 static bool is_interval(const data_type *t) { return t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL; }
 
 static const data_type *common(arena *a, const data_type *x, const data_type *y, bool strings);
@@ -157,7 +160,11 @@ bool coerce_is_exact_widening(const data_type *from, const data_type *to) {
     if (from->id == TYPE_FLOAT) return to->id == TYPE_DOUBLE;
     if (to->id == TYPE_DOUBLE) return from->id == TYPE_BYTE || from->id == TYPE_SHORT || from->id == TYPE_INT;
     if (to->id == TYPE_DECIMAL) {
-        int digits = from->id == TYPE_BYTE ? 3 : from->id == TYPE_SHORT ? 5 : from->id == TYPE_INT ? 10 : from->id == TYPE_LONG ? 19 : 0;
+        int digits = from->id == TYPE_BYTE    ? 3
+                     : from->id == TYPE_SHORT ? 5
+                     : from->id == TYPE_INT   ? 10
+                     : from->id == TYPE_LONG  ? 19
+                                              : 0;
         if (digits) return to->precision - to->scale >= digits;
         return from->id == TYPE_DECIMAL && to->scale >= from->scale && to->precision - to->scale >= from->precision - from->scale;
     }

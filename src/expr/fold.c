@@ -14,7 +14,8 @@ static bool constant_node(void *ctx, expr *e) {
         case EXPR_IN_SUBQUERY:
         case EXPR_PARAMETER:
         case EXPR_DEFAULT: return false;
-        case EXPR_CALL: return !e->over && (!e->function || (e->function->kind == FUNCTION_SCALAR && !(e->function->flags & FN_VOLATILE)));
+        case EXPR_CALL:
+            return !e->over && (!e->function || (e->function->kind == FUNCTION_SCALAR && !(e->function->flags & FN_VOLATILE)));
         default: return true;
     }
 }
@@ -58,14 +59,17 @@ static bool cast_integer(int64_t v, const data_type *to, arena *a, value *out) {
         out->as.i64 = v;
         return int_in_range(v, to->id);
     }
-    if (to->id == TYPE_DOUBLE) out->as.f64 = (double)v;
-    else if (to->id == TYPE_FLOAT) out->as.f64 = (double)(float)v;
+    if (to->id == TYPE_DOUBLE)
+        out->as.f64 = (double)v;
+    else if (to->id == TYPE_FLOAT)
+        out->as.f64 = (double)(float)v;
     else if (to->id == TYPE_DECIMAL) {
         int128 d = v;
         for (int i = 0; i < to->scale; i++) d *= 10;
         out->as.decimal = d;
         return to->precision - to->scale <= 19 ? decimal_fits(d, to->precision) : true;
-    } else return false;
+    } else
+        return false;
     return true;
 }
 
@@ -99,8 +103,10 @@ static bool cast_time(const value *v, const data_type *to, const bind_env *env, 
     if (from_zoned != to_zoned && !zone_offset(env, &offset)) return false;
     int64_t local = v->type->id == TYPE_DATE ? v->as.i64 * day : v->as.i64 + (from_zoned ? offset : 0);
     if (from_zoned == to_zoned) offset = 0;
-    if (to->id == TYPE_DATE) out->as.i64 = floor_div(local, day);
-    else out->as.i64 = to_zoned && !from_zoned ? local - offset : local;
+    if (to->id == TYPE_DATE)
+        out->as.i64 = floor_div(local, day);
+    else
+        out->as.i64 = to_zoned && !from_zoned ? local - offset : local;
     return true;
 }
 
@@ -150,7 +156,8 @@ bool fold_simple(const expr *e, const bind_env *env, arena *a, value *out) {
         const data_type *to = e->type;
         return fold_simple(e->args[0], env, a, &v) && fold_cast(&v, to, env, a, out);
     }
-    if (e->kind == EXPR_CALL && str_eqz(e->function_name, "negative") && fold_simple(e->args[0], env, a, &v) && type_is_integral(v.type) && !v.is_null) {
+    if (e->kind == EXPR_CALL && str_eqz(e->function_name, "negative") && fold_simple(e->args[0], env, a, &v) &&
+        type_is_integral(v.type) && !v.is_null) {
         *out = v;
         return v.as.i64 != INT64_MIN && int_in_range(out->as.i64 = -v.as.i64, v.type->id);
     }
@@ -166,7 +173,8 @@ silt_status bind_fold(binder *b, expr *e, value *out, bool *out_folded) {
 }
 
 static bool is_foldable_type(const data_type *t) {
-    return !type_is_nested(t) && t->id != TYPE_VOID && t->id != TYPE_VARIANT && !(t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL);
+    return !type_is_nested(t) && t->id != TYPE_VOID && t->id != TYPE_VARIANT &&
+           !(t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL);
 }
 
 silt_status bind_fold_condition(binder *b, expr *e) {

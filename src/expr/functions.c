@@ -2,8 +2,9 @@
 #include "expr/functions_tables.h"
 
 const function_group *const function_groups[] = {
-    &functions_math,        &functions_string, &functions_regex, &functions_datetime,  &functions_conditional, &functions_collection,
-    &functions_lambda,      &functions_json,   &functions_aggregate, &functions_window, &functions_generator,  &functions_misc,
+    &functions_math,        &functions_string,     &functions_regex,     &functions_datetime,
+    &functions_conditional, &functions_collection, &functions_lambda,    &functions_json,
+    &functions_aggregate,   &functions_window,     &functions_generator, &functions_misc,
 };
 const size_t function_group_count = ARRAY_LEN(function_groups);
 

@@ -25,21 +25,21 @@ typedef struct printer printer;
 typedef enum function_kind { FUNCTION_SCALAR, FUNCTION_AGGREGATE, FUNCTION_WINDOW, FUNCTION_GENERATOR } function_kind;
 
 enum {
-    FN_NULLABLE = 1,     /**< may give NULL for arguments without NULL */
-    FN_NEVER_NULL = 2,   /**< never gives NULL */
-    FN_VOLATILE = 4,     /**< another value at each call */
-    FN_RAISES = 8,       /**< its C function raises: printed behind the guard of print_duckdb.c */
-    FN_MACRO = 16,       /**< `sql` is Spark SQL over $1…$9, parsed and bound in its place */
-    FN_DISTINCT = 32,    /**< aggregate: DISTINCT may stand in it */
-    FN_ORDERED = 64      /**< aggregate: WITHIN GROUP (ORDER BY …) may follow */
+    FN_NULLABLE = 1,   /**< may give NULL for arguments without NULL */
+    FN_NEVER_NULL = 2, /**< never gives NULL */
+    FN_VOLATILE = 4,   /**< another value at each call */
+    FN_RAISES = 8,     /**< its C function raises: printed behind the guard of print_duckdb.c */
+    FN_MACRO = 16,     /**< `sql` is Spark SQL over $1…$9, parsed and bound in its place */
+    FN_DISTINCT = 32,  /**< aggregate: DISTINCT may stand in it */
+    FN_ORDERED = 64    /**< aggregate: WITHIN GROUP (ORDER BY …) may follow */
 };
 
 struct function_row {
     const char *name;
-    const char *aliases;   /**< separated by spaces, NULL for none */
+    const char *aliases; /**< separated by spaces, NULL for none */
     const char *signature;
-    const char *sql;       /**< DuckDB template or macro text; NULL when `print` does it */
-    const char *doc;       /**< one line for docs/functions.md */
+    const char *sql; /**< DuckDB template or macro text; NULL when `print` does it */
+    const char *doc; /**< one line for docs/functions.md */
     function_kind kind;
     uint32_t flags;
     /** After the arguments are bound and coerced: sets call->type and nullable, may rewrite the call. NULL: the signature says all. */
@@ -48,7 +48,11 @@ struct function_row {
 };
 
 /** All rows, group by group. */
-typedef struct function_group { const char *title; const function_row *rows; size_t count; } function_group;
+typedef struct function_group {
+    const char *title;
+    const function_row *rows;
+    size_t count;
+} function_group;
 extern const function_group *const function_groups[];
 extern const size_t function_group_count;
 

@@ -28,18 +28,27 @@ static silt_status bind_decode(binder *b, expr *e) {
 }
 
 static const function_row rows[] = {
-    MACRO("if", NULL, "any, any, any ->", "CASE WHEN :p1 AND true THEN :p2 ELSE :p3 END", "Second argument where the first is true, else the third"),
-    {.name = "coalesce", .signature = "same, same* -> same", .sql = "coalesce($*)", .bind = bind_coalesce, .doc = "First argument that is not null"},
+    MACRO("if", NULL, "any, any, any ->", "CASE WHEN :p1 AND true THEN :p2 ELSE :p3 END",
+          "Second argument where the first is true, else the third"),
+    {.name = "coalesce",
+     .signature = "same, same* -> same",
+     .sql = "coalesce($*)",
+     .bind = bind_coalesce,
+     .doc = "First argument that is not null"},
     MACRO("ifnull", "nvl", "any, any ->", "coalesce(:p1, :p2)", "First argument, or the second where it is null"),
-    MACRO("nvl2", NULL, "any, any, any ->", "CASE WHEN :p1 IS NOT NULL THEN :p2 ELSE :p3 END", "Second argument where the first is not null, else the third"),
-    MACRO("nullif", NULL, "any, any ->", "CASE WHEN :p1 = :p2 THEN null ELSE :p1 END", "NULL where both are equal, else the first"),
+    MACRO("nvl2", NULL, "any, any, any ->", "CASE WHEN :p1 IS NOT NULL THEN :p2 ELSE :p3 END",
+          "Second argument where the first is not null, else the third"),
+    MACRO("nullif", NULL, "any, any ->", "CASE WHEN :p1 = :p2 THEN null ELSE :p1 END",
+          "NULL where both are equal, else the first"),
     MACRO("zeroifnull", NULL, "any ->", "coalesce(:p1, 0)", "0 where it is null"),
     MACRO("nullifzero", NULL, "any ->", "CASE WHEN :p1 = 0 THEN null ELSE :p1 END", "NULL where it is 0"),
     SCALAR_F("greatest", NULL, "same, same, same* -> same", FN_NULLABLE, "greatest($*)", "Greatest argument, nulls left out"),
     SCALAR_F("least", NULL, "same, same, same* -> same", FN_NULLABLE, "least($*)", "Least argument, nulls left out"),
-    SCALAR_F("nanvl", NULL, "double, double -> double", FN_NULLABLE, "CASE WHEN isnan($1) THEN $2 ELSE $1 END", "Second argument where the first is NaN"),
+    SCALAR_F("nanvl", NULL, "double, double -> double", FN_NULLABLE, "CASE WHEN isnan($1) THEN $2 ELSE $1 END",
+             "Second argument where the first is NaN"),
     SCALAR_F("isnan", NULL, "double -> bool", FN_NEVER_NULL, "coalesce(isnan($1), false)", "Is it NaN"),
-    SCALAR_F("silt_raise", NULL, "string -> void", FN_VOLATILE, "error($1)", "Raises the error that the text names: [CONDITION|SQLSTATE] message[/] (checks of written rows)"),
+    SCALAR_F("silt_raise", NULL, "string -> void", FN_VOLATILE, "error($1)",
+             "Raises the error that the text names: [CONDITION|SQLSTATE] message[/] (checks of written rows)"),
     CUSTOM("decode", NULL, "any, any, any, any* -> custom", 0, bind_decode, NULL, "Value that stands beside the matching key"),
 };
 

@@ -50,12 +50,23 @@ static silt_status print_date_trunc(printer *p, const expr *e) { return print_sh
 
 /* ---- extract, date_part ---- */
 
-typedef struct part { const char *names, *function, *sql; } part;
+typedef struct part {
+    const char *names, *function, *sql;
+} part;
 
 static const part parts[] = {
-    {"year y years yr yrs", "year", NULL}, {"yearofweek", NULL, "CAST(isoyear($L1) AS INTEGER)"}, {"quarter qtr", "quarter", NULL}, {"month mon mons months", "month", NULL},
-    {"week w weeks", "weekofyear", NULL}, {"day d days", "day", NULL}, {"dayofweek dow", "dayofweek", NULL}, {"dayofweek_iso dow_iso", NULL, "CAST(isodow($L1) AS INTEGER)"},
-    {"doy", "dayofyear", NULL}, {"hour h hours hr hrs", "hour", NULL}, {"minute m min mins minutes", "minute", NULL}, {"second s sec seconds secs", "$seconds", NULL},
+    {"year y years yr yrs", "year", NULL},
+    {"yearofweek", NULL, "CAST(isoyear($L1) AS INTEGER)"},
+    {"quarter qtr", "quarter", NULL},
+    {"month mon mons months", "month", NULL},
+    {"week w weeks", "weekofyear", NULL},
+    {"day d days", "day", NULL},
+    {"dayofweek dow", "dayofweek", NULL},
+    {"dayofweek_iso dow_iso", NULL, "CAST(isodow($L1) AS INTEGER)"},
+    {"doy", "dayofyear", NULL},
+    {"hour h hours hr hrs", "hour", NULL},
+    {"minute m min mins minutes", "minute", NULL},
+    {"second s sec seconds secs", "$seconds", NULL},
 };
 
 static const part *part_find(str name) {
@@ -76,8 +87,10 @@ static silt_status bind_interval_part(binder *b, expr *e, str part_name) {
         (void)str_next(&first, ' ', &word);
         if (!str_eqz(word, known[i]) || ym != (i < 2)) continue;
         e->column = (uint32_t)i;
-        if (i == 5) BIND_NEW(e->type, type_decimal(b->a, 8, 6));
-        else e->type = i == 2 ? &type_int : i == 0 ? &type_int : &type_byte;
+        if (i == 5)
+            BIND_NEW(e->type, type_decimal(b->a, 8, 6));
+        else
+            e->type = i == 2 ? &type_int : i == 0 ? &type_int : &type_byte;
         if (i == 2) e->type = &type_int;
         e->function_data = (void *)(uintptr_t)known[i];
         return SILT_OK;
@@ -86,7 +99,8 @@ static silt_status bind_interval_part(binder *b, expr *e, str part_name) {
 }
 
 static silt_status bind_part(binder *b, expr *e) {
-    if (e->args[0]->kind != EXPR_LITERAL || e->args[0]->literal.is_null) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`field`");
+    if (e->args[0]->kind != EXPR_LITERAL || e->args[0]->literal.is_null)
+        return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`field`");
     str part_name = e->args[0]->literal.as.bytes;
     type_id t = e->args[1]->type->id;
     if (t == TYPE_INTERVAL_YM || t == TYPE_INTERVAL_DT) return bind_interval_part(b, e, part_name);
@@ -130,7 +144,8 @@ static silt_status print_part(printer *p, const expr *e) {
         return SILT_OK;
     }
     if (e->function_data) return print_template(p, e->function_data, &shifted);
-    return print_template(p, "CAST(CAST(microsecond($L1) AS DECIMAL(12,0)) * '0.000001'::DECIMAL(6,6) AS DECIMAL(8,6))", &shifted);
+    return print_template(p, "CAST(CAST(microsecond($L1) AS DECIMAL(12,0)) * '0.000001'::DECIMAL(6,6) AS DECIMAL(8,6))",
+                          &shifted);
 }
 
 /* ---- formats ---- */
@@ -158,18 +173,23 @@ static silt_status print_format(printer *p, const expr *e) {
     TRY(st);
     bool zoned = seconds || e->args[0]->type->id == TYPE_TIMESTAMP;
     buf_append_z(p->out, "silt_date_format(");
-    if (!zoned) TRY(print_local(p, e->args[0]));
-    else if (p->fixed_zone) buf_printf(p->out, "silt_local(%.*s, (%lld)::BIGINT)", STR_ARG(ts), (long long)p->zone_offset_us);
+    if (!zoned)
+        TRY(print_local(p, e->args[0]));
+    else if (p->fixed_zone)
+        buf_printf(p->out, "silt_local(%.*s, (%lld)::BIGINT)", STR_ARG(ts), (long long)p->zone_offset_us);
     else {
         buf_append_z(p->out, "timezone(");
         print_string(p, p->env->time_zone);
         buf_printf(p->out, ", %.*s)", STR_ARG(ts));
     }
     buf_append_z(p->out, ", ");
-    if (pattern) TRY(print_expr(p, pattern));
-    else buf_append_z(p->out, "'yyyy-MM-dd HH:mm:ss'");
+    if (pattern)
+        TRY(print_expr(p, pattern));
+    else
+        buf_append_z(p->out, "'yyyy-MM-dd HH:mm:ss'");
     buf_append_z(p->out, ", ");
-    if (p->fixed_zone || !zoned) buf_printf(p->out, "(%lld)::BIGINT", (long long)(zoned ? p->zone_offset_us : 0));
+    if (p->fixed_zone || !zoned)
+        buf_printf(p->out, "(%lld)::BIGINT", (long long)(zoned ? p->zone_offset_us : 0));
     else {
         buf_append_z(p->out, "epoch_us(timezone(");
         print_string(p, p->env->time_zone);
@@ -192,7 +212,9 @@ static silt_status bind_format(binder *b, expr *e) {
 static silt_status bind_to_time(binder *b, expr *e) {
     bool is_try = str_starts_with(e->function_name, STR("try_")) || str_starts_with(e->function_name, STR("TRY_"));
     str base = is_try ? str_slice(e->function_name, 4, e->function_name.len) : e->function_name;
-    const data_type *to = str_eq_ascii_fold(base, STR("to_date")) ? &type_date : str_eq_ascii_fold(base, STR("to_timestamp_ntz")) ? &type_timestamp_ntz : &type_timestamp;
+    const data_type *to = str_eq_ascii_fold(base, STR("to_date"))            ? &type_date
+                          : str_eq_ascii_fold(base, STR("to_timestamp_ntz")) ? &type_timestamp_ntz
+                                                                             : &type_timestamp;
     type_id from = e->args[0]->type->id;
     if (e->n_args == 1 || from != TYPE_STRING) {
         if (from == TYPE_VOID || type_is_nested(e->args[0]->type) || (type_is_numeric(e->args[0]->type) && to->id == TYPE_DATE))
@@ -290,11 +312,14 @@ static silt_status print_make_timestamp(printer *p, const expr *e) {
         buf_append_z(p->out, "timezone(");
         TRY(print_expr(p, e->args[6]));
         buf_append_z(p->out, ", ");
-    } else if (zoned) print_zoned_begin(p);
+    } else if (zoned)
+        print_zoned_begin(p);
     TRY(print_template(p, "silt_make_timestamp($1, $2, $3, $4, $5, $6", e));
     buf_append_z(p->out, is_try ? ", true)" : ", false)");
-    if (zoned && e->n_args == 7) buf_append_char(p->out, ')');
-    else if (zoned) print_zoned_end(p);
+    if (zoned && e->n_args == 7)
+        buf_append_char(p->out, ')');
+    else if (zoned)
+        print_zoned_end(p);
     if (!is_try) print_guard_end(p);
     return SILT_OK;
 }
@@ -318,7 +343,8 @@ static bool unit_is_time(str unit) {
 
 /* timestampadd(unit, n, t): the type of t, but a date with a unit below the day becomes a timestamp; dateadd(unit, …) of a date stays one. */
 static silt_status check_unit(binder *b, const expr *e) {
-    static const char *const units[] = {"year", "quarter", "month", "week", "day", "dayofyear", "hour", "minute", "second", "millisecond", "microsecond"};
+    static const char *const units[] = {"year", "quarter", "month",  "week",        "day",        "dayofyear",
+                                        "hour", "minute",  "second", "millisecond", "microsecond"};
     const expr *unit = e->args[0];
     if (unit->kind != EXPR_LITERAL || unit->literal.is_null) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`unit`");
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
@@ -338,8 +364,10 @@ static silt_status print_add_unit(printer *p, const expr *e) {
     str unit = e->args[0]->literal.as.bytes;
     bool exact = unit_is_time(unit) && e->type->id == TYPE_TIMESTAMP;
     print_guard_begin(p);
-    if (exact) TRY(print_template(p, "silt_zoned(silt_add_unit($1, $2, silt_local($3, 0::BIGINT)), 0::BIGINT)", e));
-    else TRY(print_shifted(p, e, "silt_add_unit($1, $2, $L3)"));
+    if (exact)
+        TRY(print_template(p, "silt_zoned(silt_add_unit($1, $2, silt_local($3, 0::BIGINT)), 0::BIGINT)", e));
+    else
+        TRY(print_shifted(p, e, "silt_add_unit($1, $2, $L3)"));
     print_guard_end(p);
     return SILT_OK;
 }
@@ -361,8 +389,10 @@ static silt_status bind_make_interval(binder *b, expr *e) {
     expr **args;
     BIND_NEW(args, ARENA_ARRAY(b->a, n, expr *));
     for (size_t i = 0; i < n; i++) {
-        if (i < e->n_args) args[i] = e->args[i];
-        else BIND_NEW(args[i], expr_literal_i64(b->a, 0));
+        if (i < e->n_args)
+            args[i] = e->args[i];
+        else
+            BIND_NEW(args[i], expr_literal_i64(b->a, 0));
         args[i]->type = args[i]->type ? args[i]->type : args[i]->literal.type;
         TRY(bind_coerce_slot(b, &args[i], i == seconds_at ? d : &type_int, e, i));
         if (i == seconds_at) TRY(bind_cast_slot(b, &args[i], &type_double));
@@ -375,8 +405,14 @@ static silt_status bind_make_interval(binder *b, expr *e) {
 
 static silt_status print_make_interval(printer *p, const expr *e) {
     if (e->type->id == TYPE_INTERVAL_YM) return print_template(p, "to_months($1 * 12 + $2)", e);
-    if (e->type->id == TYPE_INTERVAL_DT) return print_template(p, "silt_interval_us(to_days($1) + to_hours($2) + to_minutes($3) + to_microseconds(CAST(round($4 * 1e6) AS BIGINT)))", e);
-    return print_template(p, "(to_months($1 * 12 + $2) + to_days($3 * 7 + $4) + to_hours($5) + to_minutes($6) + to_microseconds(CAST(round($7 * 1e6) AS BIGINT)))", e);
+    if (e->type->id == TYPE_INTERVAL_DT)
+        return print_template(
+            p, "silt_interval_us(to_days($1) + to_hours($2) + to_minutes($3) + to_microseconds(CAST(round($4 * 1e6) AS BIGINT)))",
+            e);
+    return print_template(p,
+                          "(to_months($1 * 12 + $2) + to_days($3 * 7 + $4) + to_hours($5) + to_minutes($6) + "
+                          "to_microseconds(CAST(round($7 * 1e6) AS BIGINT)))",
+                          e);
 }
 
 static silt_status bind_seconds(binder *b, expr *e) {
@@ -388,7 +424,11 @@ static silt_status bind_seconds(binder *b, expr *e) {
 /* ---- window(t, '10 minutes'): the tumbling window that a time falls into, from the epoch on ---- */
 
 static bool window_length(str s, int64_t *out_us) {
-    static const struct { const char *unit; int64_t us; } units[] = {{"microsecond", 1}, {"millisecond", 1000}, {"second", 1000000}, {"minute", 60000000}, {"hour", 3600000000}, {"day", 86400000000}, {"week", 604800000000}};
+    static const struct {
+        const char *unit;
+        int64_t us;
+    } units[] = {{"microsecond", 1},   {"millisecond", 1000}, {"second", 1000000},   {"minute", 60000000},
+                 {"hour", 3600000000}, {"day", 86400000000},  {"week", 604800000000}};
     s = str_trim(s);
     size_t space = str_find_char(s, ' ');
     int64_t n;
@@ -403,7 +443,8 @@ static bool window_length(str s, int64_t *out_us) {
 static silt_status bind_time_window(binder *b, expr *e) {
     int64_t us;
     bool literal = e->args[1]->kind == EXPR_LITERAL && !e->args[1]->literal.is_null;
-    if (!literal || !window_length(e->args[1]->literal.as.bytes, &us)) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`window_duration`");
+    if (!literal || !window_length(e->args[1]->literal.as.bytes, &us))
+        return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`window_duration`");
     field *fields;
     BIND_NEW(fields, ARENA_ARRAY(b->a, 2, field));
     fields[0] = field_make(STR("start"), &type_timestamp, true);
@@ -414,8 +455,11 @@ static silt_status bind_time_window(binder *b, expr *e) {
 }
 
 static const function_row rows[] = {
-    {.name = "window", .signature = "timestamp, string -> custom", .bind = bind_time_window,
-     .sql = "{'start': make_timestamptz(silt_floor_div(epoch_us($1), $2) * $2), 'end': make_timestamptz(silt_floor_div(epoch_us($1), $2) * $2 + $2)}",
+    {.name = "window",
+     .signature = "timestamp, string -> custom",
+     .bind = bind_time_window,
+     .sql = "{'start': make_timestamptz(silt_floor_div(epoch_us($1), $2) * $2), 'end': "
+            "make_timestamptz(silt_floor_div(epoch_us($1), $2) * $2 + $2)}",
      .doc = "Start and end of the tumbling window of a time"},
     CUSTOM("current_timestamp", "now", "-> custom", 0, bind_now, NULL, "The moment at which the statement began"),
     CUSTOM("localtimestamp", NULL, "-> custom", 0, bind_now, NULL, "Local time at which the statement began"),
@@ -434,29 +478,48 @@ static const function_row rows[] = {
     SCALAR("hour", NULL, "datetime -> int", "CAST(hour($L1) AS INTEGER)", "Hour"),
     SCALAR("minute", NULL, "datetime -> int", "CAST(minute($L1) AS INTEGER)", "Minute"),
     SCALAR("second", NULL, "datetime -> int", "CAST(second($L1) AS INTEGER)", "Second"),
-    CUSTOM("date_part", "datepart extract", "string, any -> custom", 0, bind_part, print_part, "One field of a date, time or interval"),
+    CUSTOM("date_part", "datepart extract", "string, any -> custom", 0, bind_part, print_part,
+           "One field of a date, time or interval"),
     SCALAR_F("date_add", "dateadd", "date, int -> date", FN_RAISES, "silt_date_add($1, $2)", "Days later"),
     SCALAR_F("date_sub", NULL, "date, int -> date", FN_RAISES, "silt_date_add($1, -CAST($2 AS BIGINT))", "Days earlier"),
     SCALAR("datediff", "date_diff", "date, date -> int", "CAST($1 - $2 AS INTEGER)", "Days from the second to the first"),
-    SCALAR_F("add_months", NULL, "date, int -> date", FN_RAISES, "silt_add_months($1, $2)", "Months later, at most the month's last day"),
-    SCALAR("months_between", NULL, "datetime, datetime -> double", "silt_months_between($L1, $L2, true)", "Months from the second to the first, in parts of 31 days"),
-    SCALAR("months_between", NULL, "datetime, datetime, bool -> double", "silt_months_between($L1, $L2, $3)", "Months from the second to the first"),
+    SCALAR_F("add_months", NULL, "date, int -> date", FN_RAISES, "silt_add_months($1, $2)",
+             "Months later, at most the month's last day"),
+    SCALAR("months_between", NULL, "datetime, datetime -> double", "silt_months_between($L1, $L2, true)",
+           "Months from the second to the first, in parts of 31 days"),
+    SCALAR("months_between", NULL, "datetime, datetime, bool -> double", "silt_months_between($L1, $L2, $3)",
+           "Months from the second to the first"),
     SCALAR("last_day", NULL, "date -> date", "last_day($1)", "Last day of the month"),
     SCALAR_F("next_day", NULL, "date, string -> date", FN_RAISES, "silt_next_day($1, $2)", "The next such weekday"),
     SCALAR_F("trunc", NULL, "date, string -> date", FN_NULLABLE, "silt_trunc($1, $2)", "First day of the unit"),
-    CUSTOM("date_trunc", NULL, "string, datetime -> custom", FN_NULLABLE, bind_date_trunc, print_date_trunc, "Beginning of the unit"),
+    CUSTOM("date_trunc", NULL, "string, datetime -> custom", FN_NULLABLE, bind_date_trunc, print_date_trunc,
+           "Beginning of the unit"),
     SCALAR_F("make_date", NULL, "int, int, int -> date", FN_RAISES, "silt_make_date($1, $2, $3)", "Date of year, month, day"),
-    CUSTOM("make_timestamp", "make_timestamp_ltz make_timestamp_ntz try_make_timestamp try_make_timestamp_ntz try_make_timestamp_ltz",
-           "int, int, int, int, int, any, string? -> custom", FN_NULLABLE, bind_make_timestamp, print_make_timestamp, "Timestamp of its fields"),
+    CUSTOM("make_timestamp",
+           "make_timestamp_ltz make_timestamp_ntz try_make_timestamp try_make_timestamp_ntz try_make_timestamp_ltz",
+           "int, int, int, int, int, any, string? -> custom", FN_NULLABLE, bind_make_timestamp, print_make_timestamp,
+           "Timestamp of its fields"),
     CUSTOM("date_format", NULL, "datetime, string -> custom", 0, bind_format, print_format, "Text by a pattern"),
     CUSTOM("from_unixtime", NULL, "long, string? -> custom", 0, bind_format, print_format, "Text of seconds since 1970"),
     CUSTOM("to_date", "try_to_date", "any, string? -> custom", 0, bind_to_time, print_to_time, "Date of a text"),
-    CUSTOM("to_timestamp", "try_to_timestamp to_timestamp_ntz to_timestamp_ltz", "any, string? -> custom", 0, bind_to_time, print_to_time, "Timestamp of a text"),
-    {.name = "unix_timestamp", .aliases = "to_unix_timestamp", .signature = "any?, string? -> custom", .sql = "silt_floor_div(epoch_us($1), 1000000::BIGINT)", .bind = bind_unix,
+    CUSTOM("to_timestamp", "try_to_timestamp to_timestamp_ntz to_timestamp_ltz", "any, string? -> custom", 0, bind_to_time,
+           print_to_time, "Timestamp of a text"),
+    {.name = "unix_timestamp",
+     .aliases = "to_unix_timestamp",
+     .signature = "any?, string? -> custom",
+     .sql = "silt_floor_div(epoch_us($1), 1000000::BIGINT)",
+     .bind = bind_unix,
      .doc = "Seconds since 1970"},
-    {.name = "timestamp_seconds", .signature = "number -> custom", .flags = FN_RAISES, .sql = "silt_seconds_timestamp($1)", .bind = bind_seconds, .doc = "Timestamp of seconds since 1970"},
-    SCALAR_F("timestamp_millis", NULL, "long -> timestamp", FN_RAISES, "silt_us_timestamp($1, 1000::BIGINT)", "Timestamp of milliseconds since 1970"),
-    SCALAR_F("timestamp_micros", NULL, "long -> timestamp", FN_RAISES, "silt_us_timestamp($1, 1::BIGINT)", "Timestamp of microseconds since 1970"),
+    {.name = "timestamp_seconds",
+     .signature = "number -> custom",
+     .flags = FN_RAISES,
+     .sql = "silt_seconds_timestamp($1)",
+     .bind = bind_seconds,
+     .doc = "Timestamp of seconds since 1970"},
+    SCALAR_F("timestamp_millis", NULL, "long -> timestamp", FN_RAISES, "silt_us_timestamp($1, 1000::BIGINT)",
+             "Timestamp of milliseconds since 1970"),
+    SCALAR_F("timestamp_micros", NULL, "long -> timestamp", FN_RAISES, "silt_us_timestamp($1, 1::BIGINT)",
+             "Timestamp of microseconds since 1970"),
     SCALAR("unix_seconds", NULL, "timestamp -> long", "silt_floor_div(epoch_us($1), 1000000::BIGINT)", "Seconds since 1970"),
     SCALAR("unix_millis", NULL, "timestamp -> long", "silt_floor_div(epoch_us($1), 1000::BIGINT)", "Milliseconds since 1970"),
     SCALAR("unix_micros", NULL, "timestamp -> long", "epoch_us($1)", "Microseconds since 1970"),
@@ -464,12 +527,21 @@ static const function_row rows[] = {
     SCALAR("date_from_unix_date", NULL, "int -> date", "(DATE '1970-01-01' + $1)", "Date of days since 1970"),
     CUSTOM("from_utc_timestamp", NULL, "timestamp, string -> timestamp", 0, NULL, print_utc, "UTC shown as local time of a zone"),
     CUSTOM("to_utc_timestamp", NULL, "timestamp, string -> timestamp", 0, NULL, print_utc, "Local time of a zone shown as UTC"),
-    SCALAR("convert_timezone", NULL, "string, string, ntz -> ntz", "timezone($2, timezone($1, $3))", "Local time of one zone in another"),
-    SCALAR("convert_timezone", NULL, "string, ntz -> ntz", "timezone($1, timezone($Z, $2))", "Local time of the session in another zone"),
-    CUSTOM("timestampadd", "dateadd date_add", "string, int, datetime -> custom", 0, bind_add_unit, print_add_unit, "Units later"),
-    {.name = "timestampdiff", .aliases = "datediff date_diff", .signature = "string, datetime, datetime -> custom", .flags = FN_RAISES, .sql = "silt_diff_unit($1, $L2, $L3)", .bind = bind_diff_unit,
+    SCALAR("convert_timezone", NULL, "string, string, ntz -> ntz", "timezone($2, timezone($1, $3))",
+           "Local time of one zone in another"),
+    SCALAR("convert_timezone", NULL, "string, ntz -> ntz", "timezone($1, timezone($Z, $2))",
+           "Local time of the session in another zone"),
+    CUSTOM("timestampadd", "dateadd date_add", "string, int, datetime -> custom", 0, bind_add_unit, print_add_unit,
+           "Units later"),
+    {.name = "timestampdiff",
+     .aliases = "datediff date_diff",
+     .signature = "string, datetime, datetime -> custom",
+     .flags = FN_RAISES,
+     .sql = "silt_diff_unit($1, $L2, $L3)",
+     .bind = bind_diff_unit,
      .doc = "Whole units from the second to the third"},
-    CUSTOM("make_interval", "make_dt_interval make_ym_interval", "any* -> custom", 0, bind_make_interval, print_make_interval, "Interval of its fields"),
+    CUSTOM("make_interval", "make_dt_interval make_ym_interval", "any* -> custom", 0, bind_make_interval, print_make_interval,
+           "Interval of its fields"),
 };
 
 GROUP_OF(functions_datetime, "Dates and times", rows);

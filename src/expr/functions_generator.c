@@ -1,7 +1,9 @@
 /* Generators: rows from a value. Their type is a struct of the output columns; they print as a SELECT with columns c0…. */
 #include "expr/functions_tables.h"
 
-static bool has_position(const expr *e) { return e->function_name.len > 3 && str_eq_ascii_fold(str_slice(e->function_name, 0, 3), STR("pos")); }
+static bool has_position(const expr *e) {
+    return e->function_name.len > 3 && str_eq_ascii_fold(str_slice(e->function_name, 0, 3), STR("pos"));
+}
 
 static silt_status set_columns(binder *b, expr *e, const field *fields, size_t n) {
     field *copy;
@@ -16,23 +18,33 @@ static silt_status set_columns(binder *b, expr *e, const field *fields, size_t n
 static silt_status bind_explode(binder *b, expr *e) {
     const data_type *t = e->args[0]->type;
     if (t->id == TYPE_ARRAY) return set_columns(b, e, (field[]){field_make(STR("col"), t->element, t->contains_null)}, 1);
-    if (t->id == TYPE_MAP) return set_columns(b, e, (field[]){field_make(STR("key"), t->key, false), field_make(STR("value"), t->element, t->contains_null)}, 2);
-    return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "the first parameter requires the (\"ARRAY\" or \"MAP\") type, however it has the type \"%.*s\"",
-                                                                       STR_ARG(type_sql(t, b->a))));
+    if (t->id == TYPE_MAP)
+        return set_columns(
+            b, e, (field[]){field_make(STR("key"), t->key, false), field_make(STR("value"), t->element, t->contains_null)}, 2);
+    return err_DATATYPE_MISMATCH(
+        b->err, bind_text(b, e),
+        arena_printf(b->a, "the first parameter requires the (\"ARRAY\" or \"MAP\") type, however it has the type \"%.*s\"",
+                     STR_ARG(type_sql(t, b->a))));
 }
 
 static silt_status print_explode(printer *p, const expr *e) {
     bool map = e->args[0]->type->id == TYPE_MAP, position = has_position(e);
     if (map) {
-        return print_template(p, position ? "SELECT e.i AS c0, e.v.key AS c1, e.v.value AS c2 FROM (SELECT CAST(unnest(range(cardinality($1))) AS INTEGER) AS i, unnest(map_entries($1)) AS v) AS e"
-                                          : "SELECT e.v.key AS c0, e.v.value AS c1 FROM (SELECT unnest(map_entries($1)) AS v) AS e", e);
+        return print_template(p,
+                              position
+                                  ? "SELECT e.i AS c0, e.v.key AS c1, e.v.value AS c2 FROM (SELECT "
+                                    "CAST(unnest(range(cardinality($1))) AS INTEGER) AS i, unnest(map_entries($1)) AS v) AS e"
+                                  : "SELECT e.v.key AS c0, e.v.value AS c1 FROM (SELECT unnest(map_entries($1)) AS v) AS e",
+                              e);
     }
-    return print_template(p, position ? "SELECT CAST(unnest(range(len($1))) AS INTEGER) AS c0, unnest($1) AS c1" : "SELECT unnest($1) AS c0", e);
+    return print_template(
+        p, position ? "SELECT CAST(unnest(range(len($1))) AS INTEGER) AS c0, unnest($1) AS c1" : "SELECT unnest($1) AS c0", e);
 }
 
 static silt_status bind_inline(binder *b, expr *e) {
     const data_type *t = e->args[0]->type;
-    if (t->id != TYPE_ARRAY || t->element->id != TYPE_STRUCT) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("the first parameter requires an array of structs"));
+    if (t->id != TYPE_ARRAY || t->element->id != TYPE_STRUCT)
+        return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("the first parameter requires an array of structs"));
     return set_columns(b, e, t->element->fields, t->element->n_fields);
 }
 
@@ -78,8 +90,10 @@ static silt_status print_stack(printer *p, const expr *e) {
         for (size_t c = 0; c < width; c++) {
             if (c) buf_append_z(p->out, ", ");
             size_t i = 1 + r * width + c;
-            if (i < e->n_args) TRY(print_expr(p, e->args[i]));
-            else buf_append_z(p->out, "NULL");
+            if (i < e->n_args)
+                TRY(print_expr(p, e->args[i]));
+            else
+                buf_append_z(p->out, "NULL");
             buf_printf(p->out, " AS c%zu", c);
         }
     }
@@ -106,14 +120,19 @@ static silt_status print_json_tuple(printer *p, const expr *e) {
     return SILT_OK;
 }
 
-#define GENERATOR(name_, aliases_, signature_, bind_, print_, doc_) \
-    {.name = name_, .aliases = aliases_, .signature = signature_, .bind = bind_, .print = print_, .doc = doc_, .kind = FUNCTION_GENERATOR}
+#define GENERATOR(name_, aliases_, signature_, bind_, print_, doc_)                                               \
+    {                                                                                                             \
+        .name = name_, .aliases = aliases_, .signature = signature_, .bind = bind_, .print = print_, .doc = doc_, \
+        .kind = FUNCTION_GENERATOR                                                                                \
+    }
 
 static const function_row rows[] = {
-    GENERATOR("explode", "explode_outer posexplode posexplode_outer", "any -> custom", bind_explode, print_explode, "A row for each element or entry; pos… with its position, …_outer also for none"),
+    GENERATOR("explode", "explode_outer posexplode posexplode_outer", "any -> custom", bind_explode, print_explode,
+              "A row for each element or entry; pos… with its position, …_outer also for none"),
     GENERATOR("inline", "inline_outer", "any -> custom", bind_inline, print_inline, "A row for each struct of an array"),
     GENERATOR("stack", NULL, "int, any, any* -> custom", bind_stack, print_stack, "The values in n rows"),
-    GENERATOR("json_tuple", NULL, "string, string, string* -> custom", bind_json_tuple, print_json_tuple, "Top-level values of a JSON object as columns"),
+    GENERATOR("json_tuple", NULL, "string, string, string* -> custom", bind_json_tuple, print_json_tuple,
+              "Top-level values of a JSON object as columns"),
 };
 
 GROUP_OF(functions_generator, "Generators", rows);

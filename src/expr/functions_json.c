@@ -3,7 +3,9 @@
 
 static silt_status bind_to_json(binder *b, expr *e) {
     const data_type *t = e->args[0]->type;
-    if (!type_is_nested(t) && t->id != TYPE_VARIANT) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("the first parameter requires a struct, array, map or variant"));
+    if (!type_is_nested(t) && t->id != TYPE_VARIANT)
+        return err_DATATYPE_MISMATCH(b->err, bind_text(b, e),
+                                     STR("the first parameter requires a struct, array, map or variant"));
     e->type = &type_string;
     e->n_args = 1;
     return SILT_OK;
@@ -19,7 +21,8 @@ static silt_status print_to_json(printer *p, const expr *e) {
 
 /* from_json(text, schema): malformed text gives a struct of nulls (PERMISSIVE), a value of another kind null. */
 static silt_status bind_from_json(binder *b, expr *e) {
-    if (e->args[1]->kind != EXPR_LITERAL || e->args[1]->literal.is_null) return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`schema`");
+    if (e->args[1]->kind != EXPR_LITERAL || e->args[1]->literal.is_null)
+        return err_NON_FOLDABLE_ARGUMENT(b->err, e->function_name, "`schema`");
     str text = e->args[1]->literal.as.bytes;
     silt_error scratch;
     if (type_parse(text, b->a, &e->type, &scratch) != SILT_OK) TRY(schema_parse_ddl(text, b->a, &e->type, b->err));
@@ -35,7 +38,8 @@ static silt_status print_from_json(printer *p, const expr *e) {
     str text;
     TRY(print_expr_text(p, e->args[0], &text));
     bool is_struct = e->type->id == TYPE_STRUCT;
-    buf_printf(p->out, "CASE WHEN %.*s IS NULL THEN NULL WHEN json_valid(%.*s) THEN TRY_CAST(TRY_CAST(%.*s AS JSON) AS %.*s)", STR_ARG(text), STR_ARG(text), STR_ARG(text), STR_ARG(buf_str(&type)));
+    buf_printf(p->out, "CASE WHEN %.*s IS NULL THEN NULL WHEN json_valid(%.*s) THEN TRY_CAST(TRY_CAST(%.*s AS JSON) AS %.*s)",
+               STR_ARG(text), STR_ARG(text), STR_ARG(text), STR_ARG(buf_str(&type)));
     if (is_struct) {
         buf_append_z(p->out, " ELSE {");
         for (size_t i = 0; i < e->type->n_fields; i++) {
@@ -69,7 +73,8 @@ static silt_status print_variant_get(printer *p, const expr *e) {
     buf_init(&text, BUF_MAX_DEFAULT);
     p->out = &text;
     bool nested = type_is_nested(e->type);
-    silt_status st = print_template(p, nested ? "json_extract(CAST($1 AS JSON), $2)" : "json_extract_string(CAST($1 AS JSON), $2)", e);
+    silt_status st =
+        print_template(p, nested ? "json_extract(CAST($1 AS JSON), $2)" : "json_extract_string(CAST($1 AS JSON), $2)", e);
     p->out = kept;
     str source = arena_str(p->a, buf_str(&text));
     buf_dispose(&text);
@@ -85,17 +90,26 @@ static silt_status print_variant_get(printer *p, const expr *e) {
 }
 
 static const function_row rows[] = {
-    SCALAR_F("schema_of_json", NULL, "string -> string", FN_RAISES, "silt_json_schema($1, false)", "Schema of a JSON text as DDL"),
-    SCALAR_F("schema_of_variant", NULL, "variant -> string", FN_RAISES, "silt_json_schema(CAST(CAST($1 AS JSON) AS VARCHAR), true)", "Schema of a variant"),
-    SCALAR_F("get_json_object", NULL, "string, string -> string", FN_NULLABLE, "silt_json_path($1, $2)", "Value at a path as text"),
+    SCALAR_F("schema_of_json", NULL, "string -> string", FN_RAISES, "silt_json_schema($1, false)",
+             "Schema of a JSON text as DDL"),
+    SCALAR_F("schema_of_variant", NULL, "variant -> string", FN_RAISES,
+             "silt_json_schema(CAST(CAST($1 AS JSON) AS VARCHAR), true)", "Schema of a variant"),
+    SCALAR_F("get_json_object", NULL, "string, string -> string", FN_NULLABLE, "silt_json_path($1, $2)",
+             "Value at a path as text"),
     CUSTOM("to_json", NULL, "any, any? -> custom", 0, bind_to_json, print_to_json, "JSON text"),
-    CUSTOM("from_json", NULL, "string, any, any? -> custom", FN_NULLABLE, bind_from_json, print_from_json, "Value of a JSON text by a schema"),
-    SCALAR_F("json_array_length", NULL, "string -> int", FN_NULLABLE, "silt_json_array_length($1)", "Number of elements of a JSON array"),
+    CUSTOM("from_json", NULL, "string, any, any? -> custom", FN_NULLABLE, bind_from_json, print_from_json,
+           "Value of a JSON text by a schema"),
+    SCALAR_F("json_array_length", NULL, "string -> int", FN_NULLABLE, "silt_json_array_length($1)",
+             "Number of elements of a JSON array"),
     SCALAR_F("json_object_keys", NULL, "string -> array(string)", FN_NULLABLE, "silt_json_keys($1)", "Keys of a JSON object"),
-    SCALAR_F("parse_json", NULL, "string -> variant", FN_RAISES, "CAST(CAST(silt_check_json($1) AS JSON) AS VARIANT)", "Variant of a JSON text"),
-    SCALAR_F("try_parse_json", NULL, "string -> variant", FN_NULLABLE, "CAST(TRY_CAST($1 AS JSON) AS VARIANT)", "Variant of a JSON text, NULL where malformed"),
-    CUSTOM("variant_get", "try_variant_get", "variant, string, string? -> custom", FN_NULLABLE, bind_variant_get, print_variant_get, "Part of a variant"),
-    SCALAR_F("is_variant_null", NULL, "variant -> bool", FN_NEVER_NULL, "coalesce(CAST(CAST($1 AS JSON) AS VARCHAR) = 'null', false)", "Is it the JSON null"),
+    SCALAR_F("parse_json", NULL, "string -> variant", FN_RAISES, "CAST(CAST(silt_check_json($1) AS JSON) AS VARIANT)",
+             "Variant of a JSON text"),
+    SCALAR_F("try_parse_json", NULL, "string -> variant", FN_NULLABLE, "CAST(TRY_CAST($1 AS JSON) AS VARIANT)",
+             "Variant of a JSON text, NULL where malformed"),
+    CUSTOM("variant_get", "try_variant_get", "variant, string, string? -> custom", FN_NULLABLE, bind_variant_get,
+           print_variant_get, "Part of a variant"),
+    SCALAR_F("is_variant_null", NULL, "variant -> bool", FN_NEVER_NULL,
+             "coalesce(CAST(CAST($1 AS JSON) AS VARCHAR) = 'null', false)", "Is it the JSON null"),
 };
 
 GROUP_OF(functions_json, "JSON and variants", rows);

@@ -5,13 +5,17 @@ static bool named(const expr *e, const char *name) { return str_eq_ascii_fold(e-
 
 /* Argument i is a lambda of so many parameters. */
 static silt_status need_lambda(binder *b, const expr *e, size_t i, size_t least, size_t most) {
-    if (i >= e->n_args || e->args[i]->kind != EXPR_LAMBDA) return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("a lambda (x -> …) is required"));
+    if (i >= e->n_args || e->args[i]->kind != EXPR_LAMBDA)
+        return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), STR("a lambda (x -> …) is required"));
     size_t n = e->args[i]->n_lambda_params;
     if (n >= least && n <= most) return SILT_OK;
-    return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "a lambda of %zu parameters is required, not of %zu", most, n));
+    return err_DATATYPE_MISMATCH(b->err, bind_text(b, e),
+                                 arena_printf(b->a, "a lambda of %zu parameters is required, not of %zu", most, n));
 }
 
-typedef struct rename_ctx { str from, to; } rename_ctx;
+typedef struct rename_ctx {
+    str from, to;
+} rename_ctx;
 
 static bool rename_use(void *ctx, expr *e) {
     rename_ctx *r = ctx;
@@ -79,8 +83,11 @@ static silt_status print_exists(printer *p, const expr *e) {
     tests = arena_str(p->a, buf_str(&text));
     buf_dispose(&text);
     TRY(st);
-    buf_printf(p->out, "CASE WHEN list_contains(%.*s, %s) THEN %s WHEN len(list_filter(%.*s, lambda t: t IS NULL)) > 0 THEN NULL WHEN %.*s IS NOT NULL THEN %s END", STR_ARG(tests),
-               exists ? "true" : "false", exists ? "true" : "false", STR_ARG(tests), STR_ARG(array), exists ? "false" : "true");
+    buf_printf(p->out,
+               "CASE WHEN list_contains(%.*s, %s) THEN %s WHEN len(list_filter(%.*s, lambda t: t IS NULL)) > 0 THEN NULL WHEN "
+               "%.*s IS NOT NULL THEN %s END",
+               STR_ARG(tests), exists ? "true" : "false", exists ? "true" : "false", STR_ARG(tests), STR_ARG(array),
+               exists ? "false" : "true");
     return SILT_OK;
 }
 
@@ -92,8 +99,10 @@ static silt_status bind_aggregate(binder *b, expr *e) {
     expr *merge = e->args[2];
     if (!type_equal(merge->type, acc)) {
         if (!coerce_implicit_ok(merge->type, acc))
-            return err_DATATYPE_MISMATCH(b->err, bind_text(b, e), arena_printf(b->a, "the third parameter requires the \"%.*s\" type, however it has the type \"%.*s\"",
-                                                                               STR_ARG(type_sql(acc, b->a)), STR_ARG(type_sql(merge->type, b->a))));
+            return err_DATATYPE_MISMATCH(
+                b->err, bind_text(b, e),
+                arena_printf(b->a, "the third parameter requires the \"%.*s\" type, however it has the type \"%.*s\"",
+                             STR_ARG(type_sql(acc, b->a)), STR_ARG(type_sql(merge->type, b->a))));
         TRY(bind_cast_slot(b, &merge->args[0], acc));
     }
     e->type = acc;
@@ -145,7 +154,8 @@ static silt_status print_body(printer *p, const expr *lambda, const str *texts) 
     if (!uses) return error_no_memory(p->err);
     for (size_t i = 0; i < lambda->n_lambda_params; i++) {
         uses[i] = (expr){.kind = EXPR_LAMBDA_VAR, .function_name = lambda->lambda_params[i]};
-        bool ok = ARENA_PUSH(p->a, m.exprs, m.n, m.capacity, &uses[i]) && ARENA_PUSH(p->a, m.texts, m.text_count, m.text_capacity, texts[i]);
+        bool ok = ARENA_PUSH(p->a, m.exprs, m.n, m.capacity, &uses[i]) &&
+                  ARENA_PUSH(p->a, m.texts, m.text_count, m.text_capacity, texts[i]);
         if (!ok) return error_no_memory(p->err);
     }
     const print_map *kept = p->map;
@@ -161,10 +171,12 @@ static silt_status print_zip_with(printer *p, const expr *e) {
     TRY(print_expr_text(p, e->args[1], &y));
     buf_append_z(p->out, "list_transform(");
     print_guard_begin(p);
-    buf_printf(p->out, "range(1, 1 + greatest(len(%.*s), len(%.*s)) + 0 * len(%.*s) + 0 * len(%.*s))", STR_ARG(x), STR_ARG(y), STR_ARG(x), STR_ARG(y));
+    buf_printf(p->out, "range(1, 1 + greatest(len(%.*s), len(%.*s)) + 0 * len(%.*s) + 0 * len(%.*s))", STR_ARG(x), STR_ARG(y),
+               STR_ARG(x), STR_ARG(y));
     print_guard_end(p);
     buf_printf(p->out, ", lambda %.*s: ", STR_ARG(i));
-    str texts[2] = {arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(x), STR_ARG(i)), arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(y), STR_ARG(i))};
+    str texts[2] = {arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(x), STR_ARG(i)),
+                    arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(y), STR_ARG(i))};
     TRY(print_body(p, e->args[2], texts));
     buf_append_char(p->out, ')');
     return SILT_OK;
@@ -179,8 +191,10 @@ static silt_status bind_map_lambda(binder *b, expr *e) {
     e->nullable = e->args[0]->nullable;
     e->type = m;
     if (named(e, "map_filter")) return boolean_body(b, lambda);
-    if (named(e, "transform_keys")) BIND_NEW(e->type, type_map(b->a, lambda->type, m->element, m->contains_null));
-    else BIND_NEW(e->type, type_map(b->a, m->key, lambda->type, lambda->nullable));
+    if (named(e, "transform_keys"))
+        BIND_NEW(e->type, type_map(b->a, lambda->type, m->element, m->contains_null));
+    else
+        BIND_NEW(e->type, type_map(b->a, m->key, lambda->type, lambda->nullable));
     return SILT_OK;
 }
 
@@ -215,10 +229,12 @@ static silt_status print_map_zip(printer *p, const expr *e) {
     str x, y, k = arena_printf(p->a, "l%u", p->next_name++);
     TRY(print_expr_text(p, e->args[0], &x));
     TRY(print_expr_text(p, e->args[1], &y));
-    str texts[3] = {k, arena_printf(p->a, "map_extract_value(%.*s, %.*s)", STR_ARG(x), STR_ARG(k)), arena_printf(p->a, "map_extract_value(%.*s, %.*s)", STR_ARG(y), STR_ARG(k))};
+    str texts[3] = {k, arena_printf(p->a, "map_extract_value(%.*s, %.*s)", STR_ARG(x), STR_ARG(k)),
+                    arena_printf(p->a, "map_extract_value(%.*s, %.*s)", STR_ARG(y), STR_ARG(k))};
     buf_append_z(p->out, "map_from_entries(list_transform(");
     print_guard_begin(p);
-    buf_printf(p->out, "list_concat(map_keys(%.*s), list_filter(map_keys(%.*s), lambda o: NOT map_contains(%.*s, o)))", STR_ARG(x), STR_ARG(y), STR_ARG(x));
+    buf_printf(p->out, "list_concat(map_keys(%.*s), list_filter(map_keys(%.*s), lambda o: NOT map_contains(%.*s, o)))",
+               STR_ARG(x), STR_ARG(y), STR_ARG(x));
     print_guard_end(p);
     buf_printf(p->out, ", lambda %.*s: {'key': %.*s, 'value': ", STR_ARG(k), STR_ARG(k));
     TRY(print_body(p, e->args[2], texts));
@@ -230,7 +246,8 @@ static silt_status print_map_zip(printer *p, const expr *e) {
 static silt_status bind_sort_by(binder *b, expr *e) {
     TRY(need_lambda(b, e, 1, 2, 2));
     const data_type *t = e->args[0]->type;
-    TRY(bind_lambda(b, e->args[1], (const data_type *[]){t->element, t->element}, (bool[]){t->contains_null, t->contains_null}, 2));
+    TRY(bind_lambda(b, e->args[1], (const data_type *[]){t->element, t->element}, (bool[]){t->contains_null, t->contains_null},
+                    2));
     TRY(bind_coerce_slot(b, &e->args[1]->args[0], &type_int, e, 1));
     e->type = t;
     return SILT_OK;
@@ -240,14 +257,16 @@ static silt_status print_sort_by(printer *p, const expr *e) {
     str a, i = arena_printf(p->a, "l%u", p->next_name), j = arena_printf(p->a, "l%u", p->next_name + 1);
     p->next_name += 2;
     TRY(print_expr_text(p, e->args[0], &a));
-    str texts[2] = {arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(a), STR_ARG(j)), arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(a), STR_ARG(i))};
+    str texts[2] = {arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(a), STR_ARG(j)),
+                    arena_printf(p->a, "list_extract(%.*s, %.*s)", STR_ARG(a), STR_ARG(i))};
     str range = arena_printf(p->a, "range(1, 1 + len(%.*s))", STR_ARG(a));
     if (!i.ptr || !j.ptr || !texts[0].ptr || !texts[1].ptr || !range.ptr) return error_no_memory(p->err);
     buf_append_z(p->out, "list_transform(list_sort(list_transform(");
     print_guard_begin(p);
     buf_append(p->out, range);
     print_guard_end(p);
-    buf_printf(p->out, ", lambda %.*s: {'k': len(list_filter(%.*s, lambda %.*s: CASE WHEN %.*s = %.*s THEN false ELSE CASE ", STR_ARG(i), STR_ARG(range), STR_ARG(j), STR_ARG(j), STR_ARG(i));
+    buf_printf(p->out, ", lambda %.*s: {'k': len(list_filter(%.*s, lambda %.*s: CASE WHEN %.*s = %.*s THEN false ELSE CASE ",
+               STR_ARG(i), STR_ARG(range), STR_ARG(j), STR_ARG(j), STR_ARG(i));
     TRY(print_body(p, e->args[1], texts));
     buf_printf(p->out, " WHEN 0 THEN %.*s < %.*s ELSE ", STR_ARG(j), STR_ARG(i));
     TRY(print_body(p, e->args[1], texts));
@@ -256,17 +275,30 @@ static silt_status print_sort_by(printer *p, const expr *e) {
 }
 
 static const function_row rows[] = {
-    CUSTOM("array_sort", NULL, "array, lambda -> custom", 0, bind_sort_by, print_sort_by, "Sorted by a comparator: (l, r) -> negative, 0 or positive"),
-    {.name = "transform", .signature = "array, lambda -> custom", .sql = "list_transform($G1, $2)", .bind = bind_transform, .doc = "Every element through a lambda"},
-    {.name = "filter", .signature = "array, lambda -> custom", .sql = "list_filter($G1, $2)", .bind = bind_transform, .doc = "Elements for which it is true"},
+    CUSTOM("array_sort", NULL, "array, lambda -> custom", 0, bind_sort_by, print_sort_by,
+           "Sorted by a comparator: (l, r) -> negative, 0 or positive"),
+    {.name = "transform",
+     .signature = "array, lambda -> custom",
+     .sql = "list_transform($G1, $2)",
+     .bind = bind_transform,
+     .doc = "Every element through a lambda"},
+    {.name = "filter",
+     .signature = "array, lambda -> custom",
+     .sql = "list_filter($G1, $2)",
+     .bind = bind_transform,
+     .doc = "Elements for which it is true"},
     CUSTOM("exists", "any_match", "array, lambda -> custom", FN_NULLABLE, bind_test, print_exists, "Is it true for one element"),
     CUSTOM("forall", "all_match", "array, lambda -> custom", FN_NULLABLE, bind_test, print_exists, "Is it true for all elements"),
-    CUSTOM("aggregate", "reduce", "array, any, lambda, lambda? -> custom", FN_NULLABLE, bind_aggregate, print_aggregate, "Elements folded into one value"),
-    CUSTOM("zip_with", NULL, "array, array, lambda -> custom", 0, bind_zip_with, print_zip_with, "The n-th elements of both through a lambda"),
+    CUSTOM("aggregate", "reduce", "array, any, lambda, lambda? -> custom", FN_NULLABLE, bind_aggregate, print_aggregate,
+           "Elements folded into one value"),
+    CUSTOM("zip_with", NULL, "array, array, lambda -> custom", 0, bind_zip_with, print_zip_with,
+           "The n-th elements of both through a lambda"),
     CUSTOM("map_filter", NULL, "map, lambda -> custom", 0, bind_map_lambda, print_map_lambda, "Entries for which it is true"),
     CUSTOM("transform_keys", NULL, "map, lambda -> custom", 0, bind_map_lambda, print_map_lambda, "Every key through a lambda"),
-    CUSTOM("transform_values", NULL, "map, lambda -> custom", 0, bind_map_lambda, print_map_lambda, "Every value through a lambda"),
-    CUSTOM("map_zip_with", NULL, "map, map, lambda -> custom", 0, bind_map_zip, print_map_zip, "Values of both maps through a lambda"),
+    CUSTOM("transform_values", NULL, "map, lambda -> custom", 0, bind_map_lambda, print_map_lambda,
+           "Every value through a lambda"),
+    CUSTOM("map_zip_with", NULL, "map, map, lambda -> custom", 0, bind_map_zip, print_map_zip,
+           "Values of both maps through a lambda"),
 };
 
 GROUP_OF(functions_lambda, "Higher-order functions", rows);

@@ -32,7 +32,11 @@ static silt_status bind_round(binder *b, expr *e) {
     e->type = t;
     if (t->id != TYPE_DECIMAL) return SILT_OK;
     int p = t->precision, s = t->scale, integral = p - s + 1;
-    if (digits < 0) BIND_NEW(e->type, type_decimal(b->a, integral > -(int)digits + 1 ? (integral > 38 ? 38 : integral) : (-(int)digits + 1 > 38 ? 38 : -(int)digits + 1), 0));
+    if (digits < 0)
+        BIND_NEW(e->type, type_decimal(b->a,
+                                       integral > -(int)digits + 1 ? (integral > 38 ? 38 : integral)
+                                                                   : (-(int)digits + 1 > 38 ? 38 : -(int)digits + 1),
+                                       0));
     else {
         int scale = digits > s ? s : (int)digits;
         BIND_NEW(e->type, type_decimal(b->a, integral + scale > 38 ? 38 : integral + scale, scale));
@@ -57,7 +61,11 @@ static silt_status print_round(printer *p, const expr *e) {
         print_guard_begin(p);
         buf_append_z(p->out, "CAST(silt_integer_round(CAST(");
         TRY(print_expr(p, e->args[0]));
-        buf_printf(p->out, " AS BIGINT), %d, '%s', %d) AS ", digits, mode, e->type->id == TYPE_LONG ? 64 : e->type->id == TYPE_INT ? 32 : e->type->id == TYPE_SHORT ? 16 : 8);
+        buf_printf(p->out, " AS BIGINT), %d, '%s', %d) AS ", digits, mode,
+                   e->type->id == TYPE_LONG    ? 64
+                   : e->type->id == TYPE_INT   ? 32
+                   : e->type->id == TYPE_SHORT ? 16
+                                               : 8);
         type_print_duckdb(p->out, e->type, false);
         buf_append_char(p->out, ')');
         print_guard_end(p);
@@ -102,11 +110,9 @@ static silt_status print_ceil(printer *p, const expr *e) {
         buf_append_z(p->out, " AS BIGINT)");
         return SILT_OK;
     }
-    print_guard_begin(p);
     buf_printf(p->out, "silt_%s_long(", named(e, "floor") ? "floor" : "ceil");
     TRY(print_expr(p, e->args[0]));
     buf_append_char(p->out, ')');
-    print_guard_end(p);
     return SILT_OK;
 }
 
@@ -134,7 +140,9 @@ static silt_status print_shift(printer *p, const expr *e) {
 /* ---- try_ forms ---- */
 
 static silt_status bind_try(binder *b, expr *e) {
-    static const struct { const char *name, *op; } ops[] = {{"try_add", "+"}, {"try_subtract", "-"}, {"try_multiply", "*"}, {"try_divide", "/"}, {"try_mod", "%"}};
+    static const struct {
+        const char *name, *op;
+    } ops[] = {{"try_add", "+"}, {"try_subtract", "-"}, {"try_multiply", "*"}, {"try_divide", "/"}, {"try_mod", "%"}};
     const char *op = NULL;
     for (size_t i = 0; i < ARRAY_LEN(ops); i++)
         if (named(e, ops[i].name)) op = ops[i].op;
@@ -153,7 +161,8 @@ static silt_status bind_try(binder *b, expr *e) {
 static silt_status print_try(printer *p, const expr *e) {
     const expr *op = e->args[0];
     const char sign = op->function_name.ptr[0];
-    bool by = sign == '/' || sign == '%', numbers = op->n_args == 2 && type_is_numeric(op->args[0]->type) && type_is_numeric(op->args[1]->type);
+    bool by = sign == '/' || sign == '%',
+         numbers = op->n_args == 2 && type_is_numeric(op->args[0]->type) && type_is_numeric(op->args[1]->type);
     if (!numbers) return print_expr(p, op);
     if (op->args[0]->type->id == TYPE_DECIMAL) {
         print_decimal_begin(p, op->type, true);
@@ -166,12 +175,14 @@ static silt_status print_try(printer *p, const expr *e) {
     str x, y;
     TRY(print_expr_text(p, op->args[0], &x));
     TRY(print_expr_text(p, op->args[1], &y));
-    if (by) buf_printf(p->out, "CASE WHEN %.*s <> 0 THEN %.*s %c %.*s END", STR_ARG(y), STR_ARG(x), sign, STR_ARG(y));
+    if (by)
+        buf_printf(p->out, "CASE WHEN %.*s <> 0 THEN %.*s %c %.*s END", STR_ARG(y), STR_ARG(x), sign, STR_ARG(y));
     else if (type_is_integral(op->type)) {
         buf_printf(p->out, "TRY_CAST(CAST(%.*s AS HUGEINT) %c CAST(%.*s AS HUGEINT) AS ", STR_ARG(x), sign, STR_ARG(y));
         type_print_duckdb(p->out, op->type, false);
         buf_append_char(p->out, ')');
-    } else buf_printf(p->out, "(%.*s %c %.*s)", STR_ARG(x), sign, STR_ARG(y));
+    } else
+        buf_printf(p->out, "(%.*s %c %.*s)", STR_ARG(x), sign, STR_ARG(y));
     return SILT_OK;
 }
 
@@ -210,33 +221,55 @@ static const function_row rows[] = {
     CUSTOM("ceil", "ceiling", "number, int? -> custom", 0, bind_ceil, print_ceil, "Least whole number not below"),
     CUSTOM("floor", NULL, "number, int? -> custom", 0, bind_ceil, print_ceil, "Greatest whole number not above"),
     D1(rint, "Nearest whole number as a double, half to even"),
-    D1(sqrt, "Square root"), D1(cbrt, "Cube root"), D1(exp, "e to the power"), D1(expm1, "exp(x) - 1"),
+    D1(sqrt, "Square root"),
+    D1(cbrt, "Cube root"),
+    D1(exp, "e to the power"),
+    D1(expm1, "exp(x) - 1"),
     SCALAR_F("ln", NULL, "double -> double", FN_NULLABLE, "silt_ln($1)", "Natural logarithm, NULL for x <= 0"),
     SCALAR_F("log", NULL, "double -> double", FN_NULLABLE, "silt_ln($1)", "Natural logarithm"),
-    SCALAR_F("log", NULL, "double, double -> double", FN_NULLABLE, "silt_log($1, $2)", "Logarithm of the second to the base of the first"),
+    SCALAR_F("log", NULL, "double, double -> double", FN_NULLABLE, "silt_log($1, $2)",
+             "Logarithm of the second to the base of the first"),
     SCALAR_F("log10", NULL, "double -> double", FN_NULLABLE, "silt_log10($1)", "Logarithm to base 10"),
     SCALAR_F("log2", NULL, "double -> double", FN_NULLABLE, "silt_log2($1)", "Logarithm to base 2"),
     SCALAR_F("log1p", NULL, "double -> double", FN_NULLABLE, "silt_log1p($1)", "ln(1 + x)"),
     SCALAR("pow", "power", "double, double -> double", "silt_pow($1, $2)", "First to the power of the second"),
-    D1(sin, "Sine"), D1(cos, "Cosine"), D1(tan, "Tangent"), D1(asin, "Arc sine"), D1(acos, "Arc cosine"), D1(atan, "Arc tangent"), D1(sinh, "Hyperbolic sine"),
-    D1(cosh, "Hyperbolic cosine"), D1(tanh, "Hyperbolic tangent"), D1(asinh, "Inverse hyperbolic sine"), D1(acosh, "Inverse hyperbolic cosine"),
-    D1(atanh, "Inverse hyperbolic tangent"), D1(cot, "Cotangent"), D1(sec, "Secant"), D1(csc, "Cosecant"), D1(degrees, "Radians to degrees"), D1(radians, "Degrees to radians"),
+    D1(sin, "Sine"),
+    D1(cos, "Cosine"),
+    D1(tan, "Tangent"),
+    D1(asin, "Arc sine"),
+    D1(acos, "Arc cosine"),
+    D1(atan, "Arc tangent"),
+    D1(sinh, "Hyperbolic sine"),
+    D1(cosh, "Hyperbolic cosine"),
+    D1(tanh, "Hyperbolic tangent"),
+    D1(asinh, "Inverse hyperbolic sine"),
+    D1(acosh, "Inverse hyperbolic cosine"),
+    D1(atanh, "Inverse hyperbolic tangent"),
+    D1(cot, "Cotangent"),
+    D1(sec, "Secant"),
+    D1(csc, "Cosecant"),
+    D1(degrees, "Radians to degrees"),
+    D1(radians, "Degrees to radians"),
     SCALAR("atan2", NULL, "double, double -> double", "silt_atan2($1, $2)", "Angle of the point (second, first)"),
     SCALAR("hypot", NULL, "double, double -> double", "silt_hypot($1, $2)", "sqrt(a² + b²)"),
     SCALAR("pi", NULL, "-> double", "'3.141592653589793'::DOUBLE", "π"),
     SCALAR("e", NULL, "-> double", "'2.718281828459045'::DOUBLE", "Euler's number"),
-    MACRO("pmod", NULL, "any, any ->", "CASE WHEN :p1 % :p2 < 0 THEN (:p1 % :p2 + :p2) % :p2 ELSE :p1 % :p2 END", "Remainder that is not negative"),
+    MACRO("pmod", NULL, "any, any ->", "CASE WHEN :p1 % :p2 < 0 THEN (:p1 % :p2 + :p2) % :p2 ELSE :p1 % :p2 END",
+          "Remainder that is not negative"),
     SCALAR("bin", NULL, "long -> string", "silt_bin($1)", "Binary digits"),
     SCALAR("hex", NULL, "=binary -> string", "hex($1)", "Hexadecimal digits"),
     SCALAR("hex", NULL, "=string -> string", "hex(encode($1))", "Hexadecimal digits"),
     SCALAR("hex", NULL, "long -> string", "silt_hex($1)", "Hexadecimal digits"),
-    SCALAR_F("unhex", NULL, "string -> binary", FN_NULLABLE, "silt_unhex($1)", "Bytes of hexadecimal digits, NULL if there are others"),
-    SCALAR_F("conv", NULL, "string, int, int -> string", FN_NULLABLE | FN_RAISES, "silt_conv($1, $2, $3)", "A number's text from one base to another"),
+    SCALAR_F("unhex", NULL, "string -> binary", FN_NULLABLE, "silt_unhex($1)",
+             "Bytes of hexadecimal digits, NULL if there are others"),
+    SCALAR_F("conv", NULL, "string, int, int -> string", FN_NULLABLE | FN_RAISES, "silt_conv($1, $2, $3)",
+             "A number's text from one base to another"),
     SCALAR("bit_count", NULL, "=bool -> int", "CAST($1 AS INTEGER)", "Number of bits that are 1"),
     SCALAR("bit_count", NULL, "long -> int", "silt_bit_count($1)", "Number of bits that are 1"),
     SCALAR_F("bit_get", "getbit", "long, int -> byte", FN_RAISES, "silt_bit_get($1, $2)", "One bit, counted from the right"),
     SCALAR_F("factorial", NULL, "int -> long", FN_NULLABLE, "silt_factorial($1)", "n!, NULL outside 0 … 20"),
-    SCALAR_F("width_bucket", NULL, "double, double, double, long -> long", FN_NULLABLE, "silt_width_bucket($1, $2, $3, $4)", "Number of the bucket"),
+    SCALAR_F("width_bucket", NULL, "double, double, double, long -> long", FN_NULLABLE, "silt_width_bucket($1, $2, $3, $4)",
+             "Number of the bucket"),
     CUSTOM("shiftleft", "<<", "integral, int -> custom", 0, bind_shift, print_shift, "Bits moved to the left"),
     CUSTOM("shiftright", ">>", "integral, int -> custom", 0, bind_shift, print_shift, "Bits moved to the right, sign kept"),
     CUSTOM("shiftrightunsigned", ">>>", "integral, int -> custom", 0, bind_shift, print_shift, "Bits moved to the right"),
@@ -245,8 +278,13 @@ static const function_row rows[] = {
     CUSTOM("try_multiply", NULL, "any, any -> custom", FN_NULLABLE, bind_try, print_try, "Product, NULL on overflow"),
     CUSTOM("try_divide", NULL, "any, any -> custom", FN_NULLABLE, bind_try, print_try, "Quotient, NULL for a divisor of 0"),
     CUSTOM("try_mod", NULL, "any, any -> custom", FN_NULLABLE, bind_try, print_try, "Remainder, NULL for a divisor of 0"),
-    CUSTOM("rand", "random", "long? -> custom", FN_VOLATILE, bind_random, print_random, "Random number in [0, 1); a seed is not kept"),
-    {.name = "uniform", .signature = "any, any, long? -> custom", .flags = FN_VOLATILE, .sql = "CAST(trunc($1 + random() * ($2 - $1), 0) AS $T)", .bind = bind_uniform,
+    CUSTOM("rand", "random", "long? -> custom", FN_VOLATILE, bind_random, print_random,
+           "Random number in [0, 1); a seed is not kept"),
+    {.name = "uniform",
+     .signature = "any, any, long? -> custom",
+     .flags = FN_VOLATILE,
+     .sql = "CAST(trunc($1 + random() * ($2 - $1), 0) AS $T)",
+     .bind = bind_uniform,
      .doc = "Random number between two"},
     CUSTOM("randn", NULL, "long? -> custom", FN_VOLATILE, bind_random, print_random, "Normally distributed random number"),
 };

@@ -20,16 +20,22 @@ static silt_status bind_typeof(binder *b, expr *e) {
 static silt_status bind_session(binder *b, expr *e) {
     const bind_env *env = b->env;
     if (named(e, "version")) return become_text(b, e, STR("4.1.2 (Silt)"));
-    if (named(e, "current_catalog")) return become_text(b, e, env->current_catalog.len ? env->current_catalog : STR("spark_catalog"));
-    if (named(e, "current_database") || named(e, "current_schema")) return become_text(b, e, env->current_database.len ? env->current_database : STR("default"));
+    if (named(e, "current_catalog"))
+        return become_text(b, e, env->current_catalog.len ? env->current_catalog : STR("spark_catalog"));
+    if (named(e, "current_database") || named(e, "current_schema"))
+        return become_text(b, e, env->current_database.len ? env->current_database : STR("default"));
     return become_text(b, e, env->current_user);
 }
 
 /* int(x), string(x), …: casts by a name */
 static silt_status bind_type_call(binder *b, expr *e) {
-    static const struct { const char *name; const data_type *type; } types[] = {
-        {"boolean", &type_boolean}, {"tinyint", &type_byte}, {"smallint", &type_short}, {"int", &type_int}, {"bigint", &type_long}, {"float", &type_float}, {"double", &type_double},
-        {"date", &type_date}, {"timestamp", &type_timestamp}, {"binary", &type_binary}, {"string", &type_string},
+    static const struct {
+        const char *name;
+        const data_type *type;
+    } types[] = {
+        {"boolean", &type_boolean},     {"tinyint", &type_byte},  {"smallint", &type_short}, {"int", &type_int},
+        {"bigint", &type_long},         {"float", &type_float},   {"double", &type_double},  {"date", &type_date},
+        {"timestamp", &type_timestamp}, {"binary", &type_binary}, {"string", &type_string},
     };
     const data_type *to = NULL;
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -76,7 +82,8 @@ static silt_status print_assert(printer *p, const expr *e) {
     buf_append_z(p->out, "CASE WHEN ");
     TRY(print_expr(p, e->args[0]));
     buf_append_z(p->out, " THEN NULL ELSE error('[USER_RAISED_EXCEPTION|P0001] ' || ");
-    if (e->n_args == 2) TRY(print_expr(p, e->args[1]));
+    if (e->n_args == 2)
+        TRY(print_expr(p, e->args[1]));
     else {
         buf text;
         buf_init(&text, 4096);
@@ -101,12 +108,15 @@ static const function_row rows[] = {
     CUSTOM("current_database", "current_schema", "-> custom", 0, bind_session, NULL, "The current database"),
     CUSTOM("current_user", "user session_user", "-> custom", 0, bind_session, NULL, "The user"),
     SCALAR_F("uuid", NULL, "-> string", FN_VOLATILE | FN_NEVER_NULL, "CAST(uuid() AS VARCHAR)", "A random UUID"),
-    SCALAR_F("monotonically_increasing_id", NULL, "-> long", FN_VOLATILE | FN_NEVER_NULL, "(row_number() OVER () - 1)", "A number that grows from row to row"),
+    SCALAR_F("monotonically_increasing_id", NULL, "-> long", FN_VOLATILE | FN_NEVER_NULL, "(row_number() OVER () - 1)",
+             "A number that grows from row to row"),
     SCALAR_F("spark_partition_id", NULL, "-> int", FN_NEVER_NULL, "0::INTEGER", "0: there is one partition"),
     SCALAR("input_file_name", NULL, "-> string", "''", "Empty; use _metadata.file_path"),
     CUSTOM("raise_error", NULL, "string -> custom", FN_VOLATILE, bind_raise, print_raise, "Raises an error with the text"),
-    CUSTOM("assert_true", NULL, "bool, string? -> custom", FN_VOLATILE, bind_raise, print_assert, "Raises an error unless it is true"),
-    CUSTOM("boolean", "tinyint smallint int bigint float double decimal date timestamp binary string", "any -> custom", 0, bind_type_call, NULL, "CAST to the type of that name"),
+    CUSTOM("assert_true", NULL, "bool, string? -> custom", FN_VOLATILE, bind_raise, print_assert,
+           "Raises an error unless it is true"),
+    CUSTOM("boolean", "tinyint smallint int bigint float double decimal date timestamp binary string", "any -> custom", 0,
+           bind_type_call, NULL, "CAST to the type of that name"),
 };
 
 GROUP_OF(functions_misc, "Hashes, session and others", rows);

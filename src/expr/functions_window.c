@@ -1,9 +1,13 @@
 /* Window functions. */
 #include "expr/functions_tables.h"
 
-#define WINDOW(name_, signature_, flags_, sql_, doc_) {.name = name_, .signature = signature_, .flags = (flags_), .sql = sql_, .doc = doc_, .kind = FUNCTION_WINDOW}
-#define WINDOW_X(name_, signature_, flags_, bind_, print_, doc_) \
-    {.name = name_, .signature = signature_, .flags = (flags_), .bind = bind_, .print = print_, .doc = doc_, .kind = FUNCTION_WINDOW}
+#define WINDOW(name_, signature_, flags_, sql_, doc_) \
+    { .name = name_, .signature = signature_, .flags = (flags_), .sql = sql_, .doc = doc_, .kind = FUNCTION_WINDOW }
+#define WINDOW_X(name_, signature_, flags_, bind_, print_, doc_)                                                \
+    {                                                                                                           \
+        .name = name_, .signature = signature_, .flags = (flags_), .bind = bind_, .print = print_, .doc = doc_, \
+        .kind = FUNCTION_WINDOW                                                                                 \
+    }
 
 static silt_status bind_offset(binder *b, expr *e) {
     e->type = e->args[0]->type;
@@ -33,7 +37,8 @@ static silt_status print_nth(printer *p, const expr *e) {
 }
 
 static const function_row rows[] = {
-    WINDOW("row_number", "-> int", FN_NEVER_NULL, "CAST(row_number()$F AS INTEGER)", "Number of the row in its partition, from 1"),
+    WINDOW("row_number", "-> int", FN_NEVER_NULL, "CAST(row_number()$F AS INTEGER)",
+           "Number of the row in its partition, from 1"),
     WINDOW("rank", "-> int", FN_NEVER_NULL, "CAST(rank()$F AS INTEGER)", "Rank with gaps"),
     WINDOW("dense_rank", "-> int", FN_NEVER_NULL, "CAST(dense_rank()$F AS INTEGER)", "Rank without gaps"),
     WINDOW("percent_rank", "-> double", FN_NEVER_NULL, "percent_rank()$F", "(rank - 1) / (rows - 1)"),

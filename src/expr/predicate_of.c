@@ -31,7 +31,8 @@ static silt_status make_const(extractor *x, predicate_kind kind, const predicate
     return SILT_OK;
 }
 
-static silt_status make_tree(extractor *x, predicate_kind kind, const predicate *const *children, size_t n, const predicate **out) {
+static silt_status make_tree(extractor *x, predicate_kind kind, const predicate *const *children, size_t n,
+                             const predicate **out) {
     predicate *p;
     const predicate **copy = ARENA_ARRAY(x->a, n, const predicate *);
     if (!copy) return error_no_memory(x->err);
@@ -47,8 +48,8 @@ static silt_status make_tree(extractor *x, predicate_kind kind, const predicate 
 
 typedef struct column_ref {
     column_path path;
-    const data_type *type;      /**< of the column itself */
-    const data_type *seen_as;   /**< after the casts that were looked through */
+    const data_type *type;    /**< of the column itself */
+    const data_type *seen_as; /**< after the casts that were looked through */
 } column_ref;
 
 static bool column_path_of(extractor *x, const expr *e, column_ref *out) {
@@ -58,7 +59,9 @@ static bool column_path_of(extractor *x, const expr *e, column_ref *out) {
         if (e->args[0]->type->id != TYPE_STRUCT || depth >= ARRAY_LEN(index) - 1) return false;
         index[depth++] = (uint32_t)e->field_index;
     }
-    if (e->kind != EXPR_COLUMN || e->source != x->r || e->outer_levels != 0 || !x->r->source || e->column >= x->r->source->schema->n_fields) return false;
+    if (e->kind != EXPR_COLUMN || e->source != x->r || e->outer_levels != 0 || !x->r->source ||
+        e->column >= x->r->source->schema->n_fields)
+        return false;
     index[depth++] = e->column;
     uint32_t *path = ARENA_ARRAY(x->a, depth, uint32_t);
     if (!path) return false;
@@ -85,7 +88,10 @@ static bool column_of(extractor *x, const expr *e, column_ref *out) {
     return column_path_of(x, e, out);
 }
 
-static bool is_simple(const data_type *t) { return !type_is_nested(t) && t->id != TYPE_VARIANT && t->id != TYPE_VOID && !(t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL); }
+static bool is_simple(const data_type *t) {
+    return !type_is_nested(t) && t->id != TYPE_VARIANT && t->id != TYPE_VOID &&
+           !(t->id >= TYPE_INTERVAL_YM && t->id <= TYPE_INTERVAL);
+}
 
 /* A constant whose evaluation fails is no constant here: the query itself will say why, if it gets there. */
 static silt_status constant_of(extractor *x, const expr *e, value *out, bool *out_ok) {
@@ -105,7 +111,8 @@ static silt_status constant_of(extractor *x, const expr *e, value *out, bool *ou
 
 /* ---- comparisons ---- */
 
-static silt_status compare(extractor *x, predicate_kind kind, const column_ref *c, const value *literals, size_t n, const predicate **out) {
+static silt_status compare(extractor *x, predicate_kind kind, const column_ref *c, const value *literals, size_t n,
+                           const predicate **out) {
     predicate *p;
     value *copy = ARENA_ARRAY(x->a, n ? n : 1, value);
     if (!copy) return error_no_memory(x->err);
@@ -144,7 +151,8 @@ static silt_status compare_day(extractor *x, predicate_kind kind, const column_r
 }
 
 /* Timestamp column seen as a date against a day: [midnight, next midnight). */
-static silt_status compare_midnight(extractor *x, predicate_kind kind, const column_ref *c, int64_t day, int64_t offset, const predicate **out) {
+static silt_status compare_midnight(extractor *x, predicate_kind kind, const column_ref *c, int64_t day, int64_t offset,
+                                    const predicate **out) {
     value from = {.type = c->type}, to = {.type = c->type};
     if (day > 100000000 || day < -100000000) return make_const(x, PRED_UNKNOWN, out);
     from.as.i64 = day * DAY_US - offset;
@@ -192,7 +200,9 @@ static bool pad_literal(extractor *x, const column_ref *c, value *v) {
 
 static silt_status compare_value(extractor *x, predicate_kind kind, const column_ref *c, value v, const predicate **out) {
     if (!is_simple(c->type)) return make_const(x, PRED_UNKNOWN, out);
-    if (is_time(c->type) && c->seen_as->id != c->type->id) return kind == PRED_EQ_NULL_SAFE || kind == PRED_NE ? make_const(x, PRED_UNKNOWN, out) : compare_times(x, kind, c, &v, out);
+    if (is_time(c->type) && c->seen_as->id != c->type->id)
+        return kind == PRED_EQ_NULL_SAFE || kind == PRED_NE ? make_const(x, PRED_UNKNOWN, out)
+                                                            : compare_times(x, kind, c, &v, out);
     bool numbers = type_is_numeric(c->type) && type_is_numeric(v.type);
     if (!numbers && c->type->id != v.type->id) return make_const(x, PRED_UNKNOWN, out);
     if (!pad_literal(x, c, &v)) return error_no_memory(x->err);
@@ -200,13 +210,19 @@ static silt_status compare_value(extractor *x, predicate_kind kind, const column
 }
 
 static predicate_kind kind_of(str op) {
-    static const struct { const char *op; predicate_kind kind; } kinds[] = {{"=", PRED_EQ}, {"<>", PRED_NE}, {"<", PRED_LT}, {"<=", PRED_LE}, {">", PRED_GT}, {">=", PRED_GE}, {"<=>", PRED_EQ_NULL_SAFE}};
+    static const struct {
+        const char *op;
+        predicate_kind kind;
+    } kinds[] = {{"=", PRED_EQ},  {"<>", PRED_NE},           {"<", PRED_LT}, {"<=", PRED_LE}, {">", PRED_GT},
+                 {">=", PRED_GE}, {"<=>", PRED_EQ_NULL_SAFE}};
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_eqz(op, kinds[i].op)) return kinds[i].kind;
     return PRED_UNKNOWN;
 }
 
-static predicate_kind flipped(predicate_kind k) { return k == PRED_LT ? PRED_GT : k == PRED_LE ? PRED_GE : k == PRED_GT ? PRED_LT : k == PRED_GE ? PRED_LE : k; }
+static predicate_kind flipped(predicate_kind k) {
+    return k == PRED_LT ? PRED_GT : k == PRED_LE ? PRED_GE : k == PRED_GT ? PRED_LT : k == PRED_GE ? PRED_LE : k;
+}
 
 static silt_status extract_pair(extractor *x, predicate_kind kind, const expr *left, const expr *right, const predicate **out) {
     column_ref c;
@@ -254,8 +270,10 @@ static silt_status extract_in(extractor *x, const expr *e, const predicate **out
             has_null = true;
             continue;
         }
-        if (moved) TRY(compare_times(x, PRED_EQ, &c, &v, &each[n]));
-        else if (!pad_literal(x, &c, &v)) return error_no_memory(x->err);
+        if (moved)
+            TRY(compare_times(x, PRED_EQ, &c, &v, &each[n]));
+        else if (!pad_literal(x, &c, &v))
+            return error_no_memory(x->err);
         literals[n++] = v;
     }
     if (n == 0) return make_const(x, PRED_FALSE, out);
@@ -269,7 +287,8 @@ static silt_status extract_in(extractor *x, const expr *e, const predicate **out
 /* LIKE 'prefix%…': rows begin with what stands before the first wildcard. A pattern without one is an equality. Only the positive form may use the prefix alone. */
 static silt_status extract_like(extractor *x, const expr *e, const predicate **out) {
     column_ref c;
-    bool usable = column_of(x, e->args[0], &c) && c.type->id == TYPE_STRING && !c.type->is_char && e->args[1]->kind == EXPR_LITERAL && !e->args[1]->literal.is_null && e->n_args == 2;
+    bool usable = column_of(x, e->args[0], &c) && c.type->id == TYPE_STRING && !c.type->is_char &&
+                  e->args[1]->kind == EXPR_LITERAL && !e->args[1]->literal.is_null && e->n_args == 2;
     if (!usable) return make_const(x, PRED_UNKNOWN, out);
     str pattern = e->args[1]->literal.as.bytes;
     size_t n = 0;
@@ -313,11 +332,16 @@ static silt_status extract_call(extractor *x, const expr *e, const predicate **o
     if (str_eqz(op, "isnotnull")) return extract_null_test(x, e, false, out);
     predicate_kind kind = kind_of(op);
     if (kind != PRED_UNKNOWN) return extract_pair(x, kind, e->args[0], e->args[1], out);
-    if (str_eqz(op, "between")) TRY(extract_between(x, e, out));
-    else if (str_eqz(op, "in")) TRY(extract_in(x, e, out));
-    else if (str_eqz(op, "like")) TRY(extract_like(x, e, out));
-    else if (e->function && str_eqz(str_of(e->function->name), "startswith")) TRY(extract_starts(x, e, out));
-    else return make_const(x, PRED_UNKNOWN, out);
+    if (str_eqz(op, "between"))
+        TRY(extract_between(x, e, out));
+    else if (str_eqz(op, "in"))
+        TRY(extract_in(x, e, out));
+    else if (str_eqz(op, "like"))
+        TRY(extract_like(x, e, out));
+    else if (e->function && str_eqz(str_of(e->function->name), "startswith"))
+        TRY(extract_starts(x, e, out));
+    else
+        return make_const(x, PRED_UNKNOWN, out);
     return e->negated ? negate(x, out) : SILT_OK;
 }
 
@@ -335,7 +359,8 @@ static silt_status extract(extractor *x, const expr *e, const predicate **out) {
     return make_const(x, PRED_UNKNOWN, out);
 }
 
-silt_status expr_to_predicate(const expr *e, const relation *r, const bind_env *env, arena *a, const predicate **out, silt_error *err) {
+silt_status expr_to_predicate(const expr *e, const relation *r, const bind_env *env, arena *a, const predicate **out,
+                              silt_error *err) {
     extractor x = {r, env, a, err};
     return extract(&x, e, out);
 }

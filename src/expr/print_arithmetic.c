@@ -106,8 +106,10 @@ static silt_status print_day_time_sum(printer *p, const expr *e) {
     print_string(p, p->env->time_zone);
     buf_append_z(p->out, ", timezone(");
     print_string(p, p->env->time_zone);
-    buf_printf(p->out, ", %.*s) %.*s to_days(CAST(silt_interval_part(%.*s, 'day') AS INTEGER))), 0::BIGINT) %.*s silt_interval_rest(%.*s), 0::BIGINT)", STR_ARG(time), STR_ARG(e->function_name),
-               STR_ARG(interval), STR_ARG(e->function_name), STR_ARG(interval));
+    buf_printf(p->out,
+               ", %.*s) %.*s to_days(CAST(silt_interval_part(%.*s, 'day') AS INTEGER))), 0::BIGINT) %.*s "
+               "silt_interval_rest(%.*s), 0::BIGINT)",
+               STR_ARG(time), STR_ARG(e->function_name), STR_ARG(interval), STR_ARG(e->function_name), STR_ARG(interval));
     return SILT_OK;
 }
 
@@ -177,7 +179,9 @@ static silt_status print_division(printer *p, const expr *e, const char *op, con
 /* MIN % -1 overflows in DuckDB and is 0. */
 static silt_status print_remainder(printer *p, const expr *e) {
     bool integral = type_is_integral(e->type), constant = e->args[1]->kind == EXPR_LITERAL;
-    if (!integral || constant) return print_division(p, e, "%", "REMAINDER_BY_ZERO", "Remainder by zero. Use try_mod to tolerate a divisor of 0 and return NULL instead.");
+    if (!integral || constant)
+        return print_division(p, e, "%", "REMAINDER_BY_ZERO",
+                              "Remainder by zero. Use try_mod to tolerate a divisor of 0 and return NULL instead.");
     print_guard_begin(p);
     buf_append_z(p->out, "CAST(silt_remainder(CAST(");
     TRY(print_expr(p, e->args[0]));

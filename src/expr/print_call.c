@@ -76,7 +76,8 @@ static silt_status print_arguments(printer *p, const expr *call, size_t from) {
 
 static silt_status print_placeholder(printer *p, const char **at, const expr *call) {
     const char *c = *at + 1;
-    bool guarded = *c == 'G' && c[1] >= '1' && c[1] <= '9', local = *c == 'L' && c[1] >= '1' && c[1] <= '9', typed = *c == 'T' && c[1] >= '1' && c[1] <= '9';
+    bool guarded = *c == 'G' && c[1] >= '1' && c[1] <= '9', local = *c == 'L' && c[1] >= '1' && c[1] <= '9',
+         typed = *c == 'T' && c[1] >= '1' && c[1] <= '9';
     *at = c + 1;
     if (local || typed || guarded) {
         size_t i = (size_t)(c[1] - '1');
@@ -110,8 +111,10 @@ static silt_status print_placeholder(printer *p, const char **at, const expr *ca
 
 silt_status print_template(printer *p, const char *text, const expr *call) {
     for (const char *at = text; *at;) {
-        if (*at == '$') TRY(print_placeholder(p, &at, call));
-        else buf_append_char(p->out, *at++);
+        if (*at == '$')
+            TRY(print_placeholder(p, &at, call));
+        else
+            buf_append_char(p->out, *at++);
     }
     return SILT_OK;
 }
@@ -131,8 +134,10 @@ static silt_status print_infix(printer *p, const expr *e, const char *op) {
 static silt_status print_chain(printer *p, const expr *e, const char *word, bool top) {
     if (top) buf_append_char(p->out, '(');
     const expr *left = e->args[0];
-    if (left->kind == EXPR_CALL && str_eq(left->function_name, e->function_name)) TRY(print_chain(p, left, word, false));
-    else TRY(print_expr(p, left));
+    if (left->kind == EXPR_CALL && str_eq(left->function_name, e->function_name))
+        TRY(print_chain(p, left, word, false));
+    else
+        TRY(print_expr(p, left));
     buf_append_z(p->out, word);
     TRY(print_expr(p, e->args[1]));
     if (top) buf_append_char(p->out, ')');
@@ -163,7 +168,8 @@ static silt_status print_in(printer *p, const expr *e) {
 static silt_status print_like(printer *p, const expr *e) {
     const expr *pattern = e->args[1];
     bool ilike = is(e, "ilike"), literal = pattern->kind == EXPR_LITERAL && !pattern->literal.is_null;
-    bool plain = literal && str_find_char(pattern->literal.as.bytes, e->n_args == 3 ? e->args[2]->literal.as.bytes.ptr[0] : '\\') == SIZE_MAX;
+    bool plain = literal && str_find_char(pattern->literal.as.bytes,
+                                          e->n_args == 3 ? e->args[2]->literal.as.bytes.ptr[0] : '\\') == SIZE_MAX;
     if (plain) {
         buf_append_char(p->out, '(');
         TRY(print_expr(p, e->args[0]));
@@ -177,8 +183,10 @@ static silt_status print_like(printer *p, const expr *e) {
     buf_printf(p->out, "silt_like(");
     TRY(print_exprs(p, e->args, 2, ", "));
     buf_append_z(p->out, ", ");
-    if (e->n_args == 3) TRY(print_expr(p, e->args[2]));
-    else buf_append_z(p->out, "'\\'");
+    if (e->n_args == 3)
+        TRY(print_expr(p, e->args[2]));
+    else
+        buf_append_z(p->out, "'\\'");
     buf_printf(p->out, ", %s)", ilike ? "true" : "false");
     print_guard_end(p);
     buf_append_char(p->out, ')');
@@ -236,8 +244,10 @@ silt_status print_call(printer *p, const expr *e) {
     const function_row *row = e->function;
     bool raises = row->flags & FN_RAISES;
     if (raises) print_guard_begin(p);
-    if (row->print) TRY(row->print(p, e));
-    else TRY(print_template(p, row->sql, e));
+    if (row->print)
+        TRY(row->print(p, e));
+    else
+        TRY(print_template(p, row->sql, e));
     if (raises) print_guard_end(p);
     return SILT_OK;
 }

@@ -49,8 +49,9 @@ static void end_raising(printer *p, const cast_job *job) {
 /* "Fail to assign …": what an INSERT raises instead of the plain overflow. Empty for CAST. */
 static str insert_message(printer *p, const cast_job *job) {
     if (job->column.len == 0) return STR("");
-    return arena_printf(p->a, "Fail to assign a value of \"%.*s\" type to the \"%.*s\" type column or variable `%.*s` due to an overflow", STR_ARG(type_sql(job->from, p->a)),
-                        STR_ARG(type_sql(job->to, p->a)), STR_ARG(job->column));
+    return arena_printf(
+        p->a, "Fail to assign a value of \"%.*s\" type to the \"%.*s\" type column or variable `%.*s` due to an overflow",
+        STR_ARG(type_sql(job->from, p->a)), STR_ARG(type_sql(job->to, p->a)), STR_ARG(job->column));
 }
 
 /* ---- to numbers ---- */
@@ -74,8 +75,13 @@ static silt_status to_decimal(printer *p, operand x, const cast_job *job) {
 }
 
 static silt_status narrow_for_insert(printer *p, operand x, const cast_job *job) {
-    static const struct { type_id id; const char *low, *high; } ranges[] = {
-        {TYPE_BYTE, "-128", "127"}, {TYPE_SHORT, "-32768", "32767"}, {TYPE_INT, "-2147483648", "2147483647"}, {TYPE_LONG, "-9223372036854775808", "9223372036854775807"}};
+    static const struct {
+        type_id id;
+        const char *low, *high;
+    } ranges[] = {{TYPE_BYTE, "-128", "127"},
+                  {TYPE_SHORT, "-32768", "32767"},
+                  {TYPE_INT, "-2147483648", "2147483647"},
+                  {TYPE_LONG, "-9223372036854775808", "9223372036854775807"}};
     size_t i = 0;
     while (ranges[i].id != job->to->id) i++;
     print_guard_begin(p);
@@ -224,7 +230,10 @@ static silt_status to_string(printer *p, operand x, const cast_job *job) {
         case TYPE_INTERVAL:
             buf_append_z(p->out, "silt_interval_text(");
             TRY(print_operand(p, x));
-            buf_printf(p->out, ", '%s')", job->from->id == TYPE_INTERVAL_YM ? "ym" : job->from->id == TYPE_INTERVAL_DT ? "dt" : "");
+            buf_printf(p->out, ", '%s')",
+                       job->from->id == TYPE_INTERVAL_YM   ? "ym"
+                       : job->from->id == TYPE_INTERVAL_DT ? "dt"
+                                                           : "");
             return SILT_OK;
         case TYPE_VARIANT:
             buf_append_z(p->out, "silt_variant_text(CAST(");
@@ -233,7 +242,8 @@ static silt_status to_string(printer *p, operand x, const cast_job *job) {
             return SILT_OK;
         case TYPE_TIMESTAMP:
             buf_append_z(p->out, "silt_timestamp_text(");
-            if (p->fixed_zone) buf_append_z(p->out, "silt_local(");
+            if (p->fixed_zone)
+                buf_append_z(p->out, "silt_local(");
             else {
                 buf_append_z(p->out, "timezone(");
                 print_string(p, p->env->time_zone);
@@ -254,7 +264,8 @@ static silt_status to_string(printer *p, operand x, const cast_job *job) {
         buf_append_z(p->out, " AS ");
         print_type(p, shown);
         buf_append_char(p->out, ')');
-    } else TRY(print_operand(p, x));
+    } else
+        TRY(print_operand(p, x));
     if (type_is_nested(job->from)) buf_printf(p->out, ", (%lld)::BIGINT", (long long)p->zone_offset_us);
     buf_append_char(p->out, ')');
     return SILT_OK;
@@ -273,24 +284,31 @@ static silt_status to_binary(printer *p, operand x) {
 static silt_status text_to_timestamp(printer *p, operand x, const cast_job *job) {
     str text = x.text;
     const char *is_try = bool_word(job->is_try);
-    buf_printf(p->out, "CASE WHEN silt_text_region(%.*s) IS NOT NULL THEN timezone(silt_text_region(%.*s), silt_parse_ntz(silt_text_without_region(%.*s), %s)) ", STR_ARG(text), STR_ARG(text),
-               STR_ARG(text), is_try);
+    buf_printf(p->out,
+               "CASE WHEN silt_text_region(%.*s) IS NOT NULL THEN timezone(silt_text_region(%.*s), "
+               "silt_parse_ntz(silt_text_without_region(%.*s), %s)) ",
+               STR_ARG(text), STR_ARG(text), STR_ARG(text), is_try);
     if (p->fixed_zone) {
-        buf_printf(p->out, "ELSE silt_parse_timestamp(%.*s, %s, (%lld)::BIGINT) END", STR_ARG(text), is_try, (long long)p->zone_offset_us);
+        buf_printf(p->out, "ELSE silt_parse_timestamp(%.*s, %s, (%lld)::BIGINT) END", STR_ARG(text), is_try,
+                   (long long)p->zone_offset_us);
         return SILT_OK;
     }
-    buf_printf(p->out, "WHEN silt_has_zone(%.*s) THEN silt_parse_timestamp(%.*s, %s, 0::BIGINT) ELSE timezone(", STR_ARG(text), STR_ARG(text), is_try);
+    buf_printf(p->out, "WHEN silt_has_zone(%.*s) THEN silt_parse_timestamp(%.*s, %s, 0::BIGINT) ELSE timezone(", STR_ARG(text),
+               STR_ARG(text), is_try);
     print_string(p, p->env->time_zone);
     buf_printf(p->out, ", silt_parse_ntz(%.*s, %s)) END", STR_ARG(text), is_try);
     return SILT_OK;
 }
 
-static silt_status timestamp_body(printer *p, str name, const void *ctx) { return text_to_timestamp(p, (operand){.text = name}, ctx); }
+static silt_status timestamp_body(printer *p, str name, const void *ctx) {
+    return text_to_timestamp(p, (operand){.text = name}, ctx);
+}
 
 static silt_status from_text_to_time(printer *p, operand x, const cast_job *job) {
     type_id to = job->to->id;
     begin_raising(p, job);
-    if (to == TYPE_TIMESTAMP) TRY(x.e ? print_let(p, x.e, timestamp_body, job) : text_to_timestamp(p, x, job));
+    if (to == TYPE_TIMESTAMP)
+        TRY(x.e ? print_let(p, x.e, timestamp_body, job) : text_to_timestamp(p, x, job));
     else {
         buf_append_z(p->out, to == TYPE_DATE ? "silt_parse_date(" : "silt_parse_ntz(");
         TRY(print_operand(p, x));
@@ -366,12 +384,14 @@ static bool native_is_right(const data_type *from, const data_type *to) {
     if (from->id == TYPE_MAP) return native_is_right(from->key, to->key) && native_is_right(from->element, to->element);
     if (from->id == TYPE_STRUCT) {
         for (size_t i = 0; i < from->n_fields; i++)
-            if (!str_eq(from->fields[i].name, to->fields[i].name) || !native_is_right(from->fields[i].type, to->fields[i].type)) return false;
+            if (!str_eq(from->fields[i].name, to->fields[i].name) || !native_is_right(from->fields[i].type, to->fields[i].type))
+                return false;
         return true;
     }
     if (type_equal(from, to)) return true;
     if (type_is_integral(from) && (type_is_integral(to) || to->id == TYPE_DOUBLE || to->id == TYPE_FLOAT)) return true;
-    if (type_is_integral(from) || from->id == TYPE_DECIMAL) return to->id == TYPE_DECIMAL || (to->id == TYPE_STRING && from->id != TYPE_DECIMAL);
+    if (type_is_integral(from) || from->id == TYPE_DECIMAL)
+        return to->id == TYPE_DECIMAL || (to->id == TYPE_STRING && from->id != TYPE_DECIMAL);
     return from->id == TYPE_FLOAT && to->id == TYPE_DOUBLE;
 }
 
@@ -391,7 +411,8 @@ static silt_status cast_list(printer *p, operand x, const cast_job *job) {
 static silt_status cast_map(printer *p, operand x, const cast_job *job) {
     str text = x.text, name = arena_printf(p->a, "l%u", p->next_name++);
     if (x.e) TRY(print_expr_text(p, x.e, &text));
-    cast_job key = {job->from->key, job->to->key, job->is_try, job->column}, element = {job->from->element, job->to->element, job->is_try, job->column};
+    cast_job key = {job->from->key, job->to->key, job->is_try, job->column},
+             element = {job->from->element, job->to->element, job->is_try, job->column};
     buf_append_z(p->out, "map_from_entries(list_transform(");
     begin_raising(p, job);
     buf_printf(p->out, "map_entries(%.*s)", STR_ARG(text));
@@ -440,7 +461,9 @@ static silt_status print_value_cast(printer *p, operand x, const cast_job *job) 
     if (to->id == TYPE_STRING) return to_string(p, x, job);
     if (type_is_nested(from) && type_is_nested(to)) {
         if (native_is_right(from, to)) return print_native(p, x, job);
-        return from->id == TYPE_ARRAY ? cast_list(p, x, job) : from->id == TYPE_MAP ? cast_map(p, x, job) : cast_struct(p, x, job);
+        return from->id == TYPE_ARRAY ? cast_list(p, x, job)
+               : from->id == TYPE_MAP ? cast_map(p, x, job)
+                                      : cast_struct(p, x, job);
     }
     if (from->id == TYPE_VARIANT || to->id == TYPE_VARIANT) return print_native(p, x, job);
     switch (to->id) {

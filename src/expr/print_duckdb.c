@@ -105,8 +105,10 @@ void print_zoned_begin(printer *p) {
 }
 
 void print_zoned_end(printer *p) {
-    if (p->fixed_zone) buf_printf(p->out, ", (%lld)::BIGINT)", (long long)p->zone_offset_us);
-    else buf_append_char(p->out, ')');
+    if (p->fixed_zone)
+        buf_printf(p->out, ", (%lld)::BIGINT)", (long long)p->zone_offset_us);
+    else
+        buf_append_char(p->out, ')');
 }
 
 /* ---- columns and struct fields ---- */
@@ -114,7 +116,8 @@ void print_zoned_end(printer *p) {
 /* A value straight from a scan: its nested names are still the files' (physical) ones. */
 static bool is_physical(const expr *e) {
     if (e->kind == EXPR_FIELD) return e->args[0]->type->id == TYPE_STRUCT && is_physical(e->args[0]);
-    return e->kind == EXPR_COLUMN && e->source && e->source->kind == REL_TABLE && e->source->source && e->column < e->source->source->schema->n_fields;
+    return e->kind == EXPR_COLUMN && e->source && e->source->kind == REL_TABLE && e->source->source &&
+           e->column < e->source->source->schema->n_fields;
 }
 
 static bool has_mapped_names(const data_type *t) {
@@ -208,8 +211,10 @@ static void print_padded(printer *p, str text, const data_type *t);
 
 /* A part of a nested value, given as a format over its text. */
 static void print_padded_part(printer *p, str part, const data_type *t) {
-    if (!part.ptr) p->out->failed = true;
-    else print_padded(p, part, t);
+    if (!part.ptr)
+        p->out->failed = true;
+    else
+        print_padded(p, part, t);
 }
 
 static void print_padded_struct(printer *p, str text, const data_type *t) {
@@ -234,14 +239,19 @@ static void print_padded(printer *p, str text, const data_type *t) {
     if (!has_char(t)) {
         buf_append(p->out, text);
     } else if (t->id == TYPE_STRING) {
-        buf_printf(p->out, "CASE WHEN length(%.*s) < %d THEN rpad(%.*s, %d, ' ') ELSE %.*s END", STR_ARG(text), t->length, STR_ARG(text), t->length, STR_ARG(text));
+        buf_printf(p->out, "CASE WHEN length(%.*s) < %d THEN rpad(%.*s, %d, ' ') ELSE %.*s END", STR_ARG(text), t->length,
+                   STR_ARG(text), t->length, STR_ARG(text));
     } else if (t->id == TYPE_STRUCT) {
         print_padded_struct(p, text, t);
     } else {
         uint32_t n = p->next_name++;
         bool is_map = t->id == TYPE_MAP;
-        buf_printf(p->out, is_map ? "map_from_entries(list_transform(map_entries(%.*s), lambda l%u: {'key': " : "list_transform(%.*s, lambda l%u: ", STR_ARG(text), n);
-        print_padded_part(p, is_map ? arena_printf(p->a, "l%u.key", n) : arena_printf(p->a, "l%u", n), is_map ? t->key : t->element);
+        buf_printf(p->out,
+                   is_map ? "map_from_entries(list_transform(map_entries(%.*s), lambda l%u: {'key': "
+                          : "list_transform(%.*s, lambda l%u: ",
+                   STR_ARG(text), n);
+        print_padded_part(p, is_map ? arena_printf(p->a, "l%u.key", n) : arena_printf(p->a, "l%u", n),
+                          is_map ? t->key : t->element);
         if (is_map) {
             buf_append_z(p->out, ", 'value': ");
             print_padded_part(p, arena_printf(p->a, "l%u.value", n), t->element);
@@ -388,9 +398,12 @@ static silt_status print_subquery(printer *p, const expr *e) {
 }
 
 static void print_interval(printer *p, const expr *e) {
-    if (e->type->id == TYPE_INTERVAL_YM) buf_printf(p->out, "to_months(%d)", e->interval_months);
-    else if (e->type->id == TYPE_INTERVAL_DT) buf_printf(p->out, "to_microseconds(%lld)", (long long)e->interval_us);
-    else buf_printf(p->out, "(to_months(%d) + to_microseconds(%lld))", e->interval_months, (long long)e->interval_us);
+    if (e->type->id == TYPE_INTERVAL_YM)
+        buf_printf(p->out, "to_months(%d)", e->interval_months);
+    else if (e->type->id == TYPE_INTERVAL_DT)
+        buf_printf(p->out, "to_microseconds(%lld)", (long long)e->interval_us);
+    else
+        buf_printf(p->out, "(to_months(%d) + to_microseconds(%lld))", e->interval_months, (long long)e->interval_us);
 }
 
 static const str *find_mapped(const print_map *map, const expr *e) {
@@ -417,7 +430,8 @@ silt_status print_expr(printer *p, const expr *e) {
         case EXPR_INDEX: return print_index(p, e);
         case EXPR_LAMBDA:
             buf_append_z(p->out, "lambda ");
-            for (size_t i = 0; i < e->n_lambda_params; i++) buf_printf(p->out, "%s%.*s", i ? ", " : "", STR_ARG(e->lambda_params[i]));
+            for (size_t i = 0; i < e->n_lambda_params; i++)
+                buf_printf(p->out, "%s%.*s", i ? ", " : "", STR_ARG(e->lambda_params[i]));
             buf_append_z(p->out, ": ");
             return print_expr(p, e->args[0]);
         case EXPR_LAMBDA_VAR: buf_append(p->out, e->function_name); return SILT_OK;
@@ -465,9 +479,17 @@ static silt_status print_output(printer *p, const query *q) {
     for (size_t i = 0; i < q->n_columns; i++) {
         const data_type *t = q->column_types[i];
         if (i) buf_append_z(p->out, ", ");
-        if (t->id == TYPE_VARIANT) buf_printf(p->out, "CASE WHEN o.c%zu IS NOT NULL THEN CAST(CAST(o.c%zu AS JSON) AS VARCHAR) END AS c%zu", i, i, i); /* a NULL would be 'null' */
-        else if (needs_output_form(t)) buf_printf(p->out, "silt_interval_text(o.c%zu, '%s') AS c%zu", i, t->id == TYPE_INTERVAL_YM ? "ym" : t->id == TYPE_INTERVAL_DT ? "dt" : "", i);
-        else buf_printf(p->out, "o.c%zu", i);
+        if (t->id == TYPE_VARIANT)
+            buf_printf(p->out, "CASE WHEN o.c%zu IS NOT NULL THEN CAST(CAST(o.c%zu AS JSON) AS VARCHAR) END AS c%zu", i, i,
+                       i); /* a NULL would be 'null' */
+        else if (needs_output_form(t))
+            buf_printf(p->out, "silt_interval_text(o.c%zu, '%s') AS c%zu", i,
+                       t->id == TYPE_INTERVAL_YM   ? "ym"
+                       : t->id == TYPE_INTERVAL_DT ? "dt"
+                                                   : "",
+                       i);
+        else
+            buf_printf(p->out, "o.c%zu", i);
     }
     buf_append_z(p->out, " FROM (");
     TRY(print_query(p, q));
@@ -475,7 +497,8 @@ static silt_status print_output(printer *p, const query *q) {
     return SILT_OK;
 }
 
-silt_status query_print_duckdb(const query *q, const bind_env *env, scan_printer *scans, bool for_output, buf *out, silt_error *err) {
+silt_status query_print_duckdb(const query *q, const bind_env *env, scan_printer *scans, bool for_output, buf *out,
+                               silt_error *err) {
     printer p;
     TRY(printer_open(&p, env, scans, out, err));
     silt_status st = for_output ? print_output(&p, q) : print_query(&p, q);

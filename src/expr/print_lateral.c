@@ -21,7 +21,10 @@ bool print_is_flat_view(const relation *r) {
 
 /* ---- conditions ---- */
 
-typedef struct reference { const relation *r; bool found; } reference;
+typedef struct reference {
+    const relation *r;
+    bool found;
+} reference;
 
 static bool note_reference(void *ctx, expr *e) {
     reference *ref = ctx;
@@ -40,7 +43,8 @@ static bool is_harmless(const expr *e) {
     if (e->kind == EXPR_COLUMN || e->kind == EXPR_LITERAL) return true;
     if (e->kind == EXPR_FIELD) return is_harmless(e->args[0]);
     if (e->kind != EXPR_CALL || e->function) return false;
-    static const char *const ops[] = {"=", "<>", "<", "<=", ">", ">=", "<=>", "and", "or", "not", "in", "between", "isnull", "isnotnull"};
+    static const char *const ops[] = {"=",   "<>", "<",   "<=", ">",       ">=",     "<=>",
+                                      "and", "or", "not", "in", "between", "isnull", "isnotnull"};
     bool known = false;
     for (size_t i = 0; i < ARRAY_LEN(ops); i++) known |= str_eqz(e->function_name, ops[i]);
     for (size_t i = 0; known && i < e->n_args; i++) known = is_harmless(e->args[i]);
@@ -94,7 +98,8 @@ static silt_status move_all(printer *p, const relation *r, uint32_t view) {
 /* ---- unnest ---- */
 
 /* unnest(list); for an OUTER view one null row where the list is empty or null. */
-static void print_unnest(printer *p, str length_of, const char *list_open, str value_text, const char *list_close, bool outer, bool integer) {
+static void print_unnest(printer *p, str length_of, const char *list_open, str value_text, const char *list_close, bool outer,
+                         bool integer) {
     buf_append_z(p->out, integer ? "CAST(unnest(" : "unnest(");
     if (outer) buf_printf(p->out, "CASE WHEN %.*s > 0 THEN ", STR_ARG(length_of));
     buf_printf(p->out, "%s%.*s%s", list_open, STR_ARG(value_text), list_close);
@@ -164,7 +169,9 @@ silt_status print_flat_view(printer *p, const relation *r, condition_list *condi
     buf from, *kept = p->out;
     buf_init(&from, BUF_MAX_DEFAULT);
     p->out = &from;
-    silt_status st = r->left->kind == REL_EMPTY ? SILT_OK : print_is_flat_view(r->left) ? print_flat_view(p, r->left, &inside) : print_relation(p, r->left);
+    silt_status st = r->left->kind == REL_EMPTY    ? SILT_OK
+                     : print_is_flat_view(r->left) ? print_flat_view(p, r->left, &inside)
+                                                   : print_relation(p, r->left);
     p->out = kept;
     str from_text = arena_str(p->a, buf_str(&from));
     buf_dispose(&from);

@@ -10,17 +10,23 @@ void print_string(printer *p, str s) {
     buf_append_z(p->out, has_nul ? "('" : "'");
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        if (c == 0) buf_append_z(p->out, "' || chr(0) || '");
-        else if (c == '\'') buf_append_z(p->out, "''");
-        else buf_append_char(p->out, c);
+        if (c == 0)
+            buf_append_z(p->out, "' || chr(0) || '");
+        else if (c == '\'')
+            buf_append_z(p->out, "''");
+        else
+            buf_append_char(p->out, c);
     }
     buf_append_z(p->out, has_nul ? "')" : "'");
 }
 
 static void print_double(printer *p, double v, const char *type) {
-    if (isnan(v)) buf_printf(p->out, "'nan'::%s", type);
-    else if (isinf(v)) buf_printf(p->out, "'%sinf'::%s", v < 0 ? "-" : "", type);
-    else buf_printf(p->out, "'%.17g'::%s", v, type);
+    if (isnan(v))
+        buf_printf(p->out, "'nan'::%s", type);
+    else if (isinf(v))
+        buf_printf(p->out, "'%sinf'::%s", v < 0 ? "-" : "", type);
+    else
+        buf_printf(p->out, "'%.17g'::%s", v, type);
 }
 
 static void print_binary(printer *p, str s) {

@@ -11,8 +11,10 @@ static silt_status print_table(printer *p, const relation *r) {
     if (!p->scans) return err_INTERNAL_ERROR(p->err, "a table where none can be read");
     if (sampled) buf_append_z(p->out, "(SELECT * FROM ");
     TRY(p->scans->print(p->scans, r, p->out, p->err));
-    if (r->sample_percent >= 0) buf_printf(p->out, " USING SAMPLE %.17g PERCENT (bernoulli))", r->sample_percent);
-    else if (r->sample_rows >= 0) buf_printf(p->out, " LIMIT %lld)", (long long)r->sample_rows);
+    if (r->sample_percent >= 0)
+        buf_printf(p->out, " USING SAMPLE %.17g PERCENT (bernoulli))", r->sample_percent);
+    else if (r->sample_rows >= 0)
+        buf_printf(p->out, " LIMIT %lld)", (long long)r->sample_rows);
     buf_printf(p->out, " AS r%u", r->id);
     return SILT_OK;
 }
@@ -49,8 +51,10 @@ static silt_status print_generator(printer *p, const relation *r) {
 static silt_status print_lateral_view(printer *p, const relation *r) {
     if (print_is_flat_view(r)) return print_flat_view(p, r, NULL);
     bool alone = r->left->kind == REL_EMPTY;
-    if (alone && r->outer) buf_printf(p->out, "(SELECT 1) AS e%u", r->id);
-    else if (!alone) TRY(print_relation(p, r->left));
+    if (alone && r->outer)
+        buf_printf(p->out, "(SELECT 1) AS e%u", r->id);
+    else if (!alone)
+        TRY(print_relation(p, r->left));
     if (!alone || r->outer) buf_append_z(p->out, r->outer ? " LEFT JOIN LATERAL " : " CROSS JOIN LATERAL ");
     TRY(print_generator(p, r));
     if (r->outer) buf_append_z(p->out, " ON true");
@@ -60,9 +64,11 @@ static silt_status print_lateral_view(printer *p, const relation *r) {
 static bool is_compound(const relation *r) { return r->kind == REL_JOIN || r->kind == REL_LATERAL_VIEW; }
 
 static silt_status print_join(printer *p, const relation *r) {
-    static const char *const words[] = {" JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", " CROSS JOIN ", " SEMI JOIN ", " ANTI JOIN "};
+    static const char *const words[] = {" JOIN ",       " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ",
+                                        " CROSS JOIN ", " SEMI JOIN ", " ANTI JOIN "};
     bool cross = r->join == JOIN_CROSS || (r->join == JOIN_INNER && !r->on);
-    bool lateral = r->lateral || r->right->lateral || (r->right->kind == REL_FUNCTION && !str_eq_ascii_fold(r->right->function_name, STR("range")));
+    bool lateral = r->lateral || r->right->lateral ||
+                   (r->right->kind == REL_FUNCTION && !str_eq_ascii_fold(r->right->function_name, STR("range")));
     TRY(print_relation(p, r->left));
     if (cross && r->on) cross = false;
     buf_append_z(p->out, cross ? words[JOIN_CROSS] : r->join == JOIN_CROSS ? words[JOIN_INNER] : words[r->join]);
@@ -73,8 +79,10 @@ static silt_status print_join(printer *p, const relation *r) {
     if (parens) buf_append_char(p->out, ')');
     if (cross) return SILT_OK;
     buf_append_z(p->out, " ON (");
-    if (r->on) TRY(print_expr(p, r->on));
-    else buf_append_z(p->out, "true");
+    if (r->on)
+        TRY(print_expr(p, r->on));
+    else
+        buf_append_z(p->out, "true");
     buf_append_char(p->out, ')');
     return SILT_OK;
 }
@@ -131,7 +139,8 @@ static silt_status print_from_where(printer *p, const query *q) {
 /* ---- aggregation ---- */
 
 static silt_status map_add(printer *p, print_map *m, const expr *e, str text) {
-    bool ok = text.ptr && ARENA_PUSH(p->a, m->exprs, m->n, m->capacity, e) && ARENA_PUSH(p->a, m->texts, m->text_count, m->text_capacity, text);
+    bool ok = text.ptr && ARENA_PUSH(p->a, m->exprs, m->n, m->capacity, e) &&
+              ARENA_PUSH(p->a, m->texts, m->text_count, m->text_capacity, text);
     return ok ? SILT_OK : error_no_memory(p->err);
 }
 
@@ -183,7 +192,8 @@ static void print_group_clause(printer *p, const query *q) {
         buf_append_z(p->out, "GROUPING SETS (");
         for (size_t i = 0; i < q->n_group_sets; i++) {
             buf_append_z(p->out, i ? ", (" : "(");
-            for (size_t k = 0; k < q->group_sets[i].count; k++) buf_printf(p->out, "%sk%zu", k ? ", " : "", group_index(q, q->group_sets[i].items[k]));
+            for (size_t k = 0; k < q->group_sets[i].count; k++)
+                buf_printf(p->out, "%sk%zu", k ? ", " : "", group_index(q, q->group_sets[i].items[k]));
             buf_append_char(p->out, ')');
         }
         buf_append_char(p->out, ')');
@@ -220,15 +230,30 @@ static bool is_grouping(const expr *e) {
 /* Spark puts -0.0 and 0.0 in one group and shows 0.0. */
 static silt_status print_group_key(printer *p, const expr *e) {
     bool floating = e->type->id == TYPE_DOUBLE || e->type->id == TYPE_FLOAT;
-    if (floating) buf_append_z(p->out, e->type->id == TYPE_DOUBLE ? "silt_no_negative_zero(" : "CAST(silt_no_negative_zero(CAST(");
+    if (floating)
+        buf_append_z(p->out, e->type->id == TYPE_DOUBLE ? "silt_no_negative_zero(" : "CAST(silt_no_negative_zero(CAST(");
     TRY(print_expr(p, e));
     if (floating) buf_append_z(p->out, e->type->id == TYPE_DOUBLE ? ")" : " AS DOUBLE)) AS FLOAT)");
     return SILT_OK;
 }
 
+/* FROM and WHERE as a text: printed before what stands in front of them, since a lateral view there says what columns are called. */
+static silt_status print_from_text(printer *p, const query *q, str *out) {
+    buf from, *kept = p->out;
+    buf_init(&from, BUF_MAX_DEFAULT);
+    p->out = &from;
+    silt_status st = print_from_where(p, q);
+    p->out = kept;
+    *out = st == SILT_OK && buf_ok(&from) ? arena_str(p->a, buf_str(&from)) : STR_NULL;
+    buf_dispose(&from);
+    return st == SILT_OK && !out->ptr ? error_no_memory(p->err) : st;
+}
+
 static silt_status print_grouped_from(printer *p, const query *q, print_map *m) {
     aggregate_list list = {.p = p};
+    str from;
     TRY(collect_query(&list, q));
+    TRY(print_from_text(p, q, &from));
     buf_append_z(p->out, " FROM (SELECT ");
     for (size_t i = 0; i < q->n_group_items; i++) {
         if (i) buf_append_z(p->out, ", ");
@@ -243,7 +268,7 @@ static silt_status print_grouped_from(printer *p, const query *q, print_map *m) 
         TRY(map_add(p, m, list.items[i], arena_printf(p->a, "q%u.a%zu", q->id, i)));
     }
     if (list.n + q->n_group_items == 0) buf_append_z(p->out, "count(*) AS a0");
-    TRY(print_from_where(p, q));
+    buf_append(p->out, from);
     print_group_clause(p, q);
     buf_printf(p->out, ") AS q%u", q->id);
     return SILT_OK;
@@ -273,10 +298,14 @@ static silt_status print_order(printer *p, const query *q, bool ordinals) {
         size_t at = 0;
         bool by_position = ordinals && !print_needs_order_key(k->value->type);
         while (by_position && at < q->n_projections && !expr_equal(q->projections[at], k->value)) at++;
-        if (by_position && at < q->n_projections) buf_printf(p->out, "%zu", at + 1);
-        else if (k->value->kind == EXPR_LITERAL) buf_append_z(p->out, "NULL"); /* a constant orders nothing, and a number would be a position */
-        else if (print_needs_order_key(k->value->type)) TRY(print_struct_key(p, k));
-        else TRY(print_expr(p, k->value));
+        if (by_position && at < q->n_projections)
+            buf_printf(p->out, "%zu", at + 1);
+        else if (k->value->kind == EXPR_LITERAL)
+            buf_append_z(p->out, "NULL"); /* a constant orders nothing, and a number would be a position */
+        else if (print_needs_order_key(k->value->type))
+            TRY(print_struct_key(p, k));
+        else
+            TRY(print_expr(p, k->value));
         print_direction(p, k);
     }
     return SILT_OK;
@@ -311,8 +340,10 @@ static silt_status print_projections(printer *p, const query *q) {
     for (size_t i = 0; i < q->n_projections; i++) {
         if (i) buf_append_z(p->out, ", ");
         const expr *e = q->projections[i];
-        if (q->column_used && !q->column_used[i] && !q->distinct) TRY(print_literal(p, &(value){.type = e->type, .is_null = true})); /* nobody reads it */
-        else TRY(q->distinct ? print_group_key(p, e) : print_typed(p, e));
+        if (q->column_used && !q->column_used[i] && !q->distinct)
+            TRY(print_literal(p, &(value){.type = e->type, .is_null = true})); /* nobody reads it */
+        else
+            TRY(q->distinct ? print_group_key(p, e) : print_typed(p, e));
         buf_printf(p->out, " AS c%zu", i);
     }
     return SILT_OK;
@@ -354,7 +385,8 @@ static silt_status print_distinct_ordered(printer *p, const query *q) {
     TRY(print_select_body(p, q, &grouped));
     p->map = outer;
     buf_printf(p->out, ") AS d%u", q->id);
-    for (size_t i = 0; i < q->n_projections; i++) TRY(map_add(p, &output, q->projections[i], arena_printf(p->a, "d%u.c%zu", q->id, i)));
+    for (size_t i = 0; i < q->n_projections; i++)
+        TRY(map_add(p, &output, q->projections[i], arena_printf(p->a, "d%u.c%zu", q->id, i)));
     p->map = &output;
     TRY(print_order(p, q, true));
     p->map = outer;

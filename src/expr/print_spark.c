@@ -11,7 +11,8 @@
 
 /* Words that would be read as something else where a name stands; those that end a clause are known to the parser. */
 static bool is_reserved(str s) {
-    static const char *const words[] = {"CASE", "CAST", "TRY_CAST", "NULL", "TRUE", "FALSE", "INTERVAL", "DISTINCT", "EXISTS", "ALL", "ANY", "TABLE", "DEFAULT", "DATE", "BY"};
+    static const char *const words[] = {"CASE",   "CAST", "TRY_CAST", "NULL",  "TRUE",    "FALSE", "INTERVAL", "DISTINCT",
+                                        "EXISTS", "ALL",  "ANY",      "TABLE", "DEFAULT", "DATE",  "BY"};
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_eq_ascii_fold(s, str_of(words[i]))) return true;
     return parse_is_clause_word(s);
@@ -51,11 +52,16 @@ static void print_quoted(buf *out, str s) {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         if (c == '\'' || c == '\\') buf_append_char(out, '\\');
-        if (c == '\n') buf_append_z(out, "\\n");
-        else if (c == '\r') buf_append_z(out, "\\r");
-        else if (c == '\t') buf_append_z(out, "\\t");
-        else if (c == 0) buf_append_z(out, "\\0");
-        else buf_append_char(out, c);
+        if (c == '\n')
+            buf_append_z(out, "\\n");
+        else if (c == '\r')
+            buf_append_z(out, "\\r");
+        else if (c == '\t')
+            buf_append_z(out, "\\t");
+        else if (c == 0)
+            buf_append_z(out, "\\0");
+        else
+            buf_append_char(out, c);
     }
     buf_append_char(out, '\'');
 }
@@ -67,8 +73,10 @@ static void print_floating(buf *out, double v, bool single) {
         buf_printf(out, "CAST('%s' AS %s)", isnan(v) ? "NaN" : v < 0 ? "-Infinity" : "Infinity", single ? "FLOAT" : "DOUBLE");
         return;
     }
-    if (single) text_write_f32_java(out, (float)v);
-    else text_write_f64_java(out, v);
+    if (single)
+        text_write_f32_java(out, (float)v);
+    else
+        text_write_f64_java(out, v);
     buf_append_char(out, single ? 'F' : 'D');
 }
 
@@ -126,7 +134,8 @@ static void print_interval_spark(buf *out, const expr *e) {
     if (e->interval_us || (e->type && e->type->id == TYPE_INTERVAL_DT) || !e->interval_months) {
         int64_t us = e->interval_us;
         uint64_t mag = us < 0 ? (uint64_t)0 - (uint64_t)us : (uint64_t)us;
-        buf_printf(out, " '%s%llu.%06llu' SECOND", us < 0 ? "-" : "", (unsigned long long)(mag / 1000000), (unsigned long long)(mag % 1000000));
+        buf_printf(out, " '%s%llu.%06llu' SECOND", us < 0 ? "-" : "", (unsigned long long)(mag / 1000000),
+                   (unsigned long long)(mag % 1000000));
     }
 }
 
@@ -263,8 +272,10 @@ static bool print_operator_spark(buf *out, const expr *e) {
 
 static void print_call_spark(buf *out, const expr *e) {
     if (!e->over && !e->is_distinct && print_operator_spark(out, e)) return;
-    if (is_plain(e->function_name)) buf_append(out, e->function_name); /* left(…), if(…): a call is no clause */
-    else print_name(out, e->function_name);
+    if (is_plain(e->function_name))
+        buf_append(out, e->function_name); /* left(…), if(…): a call is no clause */
+    else
+        print_name(out, e->function_name);
     buf_append_char(out, '(');
     if (e->is_distinct) buf_append_z(out, "DISTINCT ");
     print_list(out, e->args, e->n_args);
@@ -393,8 +404,10 @@ void expr_print_spark(const expr *e, buf *out) {
         case EXPR_IN_SUBQUERY: print_subquery_spark(out, e); return;
         case EXPR_INTERVAL: print_interval_spark(out, e); return;
         case EXPR_PARAMETER:
-            if (e->function_name.len == 0) buf_append_char(out, '?');
-            else buf_printf(out, ":%.*s", STR_ARG(e->function_name));
+            if (e->function_name.len == 0)
+                buf_append_char(out, '?');
+            else
+                buf_printf(out, ":%.*s", STR_ARG(e->function_name));
             return;
         case EXPR_DEFAULT: buf_append_z(out, "DEFAULT"); return;
         case EXPR_NAMED:
@@ -425,7 +438,8 @@ static void print_alias_of(buf *out, const relation *r) {
 static void print_relation_spark(buf *out, const relation *r);
 
 static void print_join_spark(buf *out, const relation *r) {
-    static const char *const words[] = {" JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ", " CROSS JOIN ", " LEFT SEMI JOIN ", " LEFT ANTI JOIN "};
+    static const char *const words[] = {" JOIN ",       " LEFT JOIN ",      " RIGHT JOIN ",    " FULL JOIN ",
+                                        " CROSS JOIN ", " LEFT SEMI JOIN ", " LEFT ANTI JOIN "};
     print_relation_spark(out, r->left);
     if (r->natural) buf_append_z(out, " NATURAL");
     buf_append_z(out, words[r->join]);
@@ -457,7 +471,8 @@ static void print_table_spark(buf *out, const relation *r) {
         buf_append_z(out, " TIMESTAMP AS OF ");
         expr_print_spark(r->travel.timestamp, out);
     }
-    if (r->sample_percent >= 0 && r->kind == REL_TABLE && r->sample_percent > 0) buf_printf(out, " TABLESAMPLE (%g PERCENT)", r->sample_percent);
+    if (r->sample_percent >= 0 && r->kind == REL_TABLE && r->sample_percent > 0)
+        buf_printf(out, " TABLESAMPLE (%g PERCENT)", r->sample_percent);
     print_alias_of(out, r);
 }
 
@@ -485,15 +500,19 @@ static void print_relation_spark(buf *out, const relation *r) {
             bool opened = r->n_args == 1 && r->args[0]->kind == EXPR_CALL && str_eq(r->args[0]->function_name, r->function_name);
             print_name(out, r->function_name);
             buf_append_char(out, '(');
-            if (opened) print_list(out, r->args[0]->args, r->args[0]->n_args);
-            else print_list(out, r->args, r->n_args);
+            if (opened)
+                print_list(out, r->args[0]->args, r->args[0]->n_args);
+            else
+                print_list(out, r->args, r->n_args);
             buf_append_char(out, ')');
             print_alias_of(out, r);
             return;
         }
         case REL_LATERAL_VIEW:
-            if (r->left->kind == REL_EMPTY) buf_append_z(out, "VALUES (1)");
-            else print_relation_spark(out, r->left);
+            if (r->left->kind == REL_EMPTY)
+                buf_append_z(out, "VALUES (1)");
+            else
+                print_relation_spark(out, r->left);
             buf_append_z(out, r->outer ? " LATERAL VIEW OUTER " : " LATERAL VIEW ");
             expr_print_spark(r->args[0], out);
             if (r->alias.len) {

@@ -12,15 +12,23 @@ typedef struct conjunct {
     bool null_extended; /**< the table stands where rows may be made of nulls after this filter saw … before it */
 } conjunct;
 
-typedef struct conjuncts { conjunct *items; size_t n, capacity; } conjuncts;
+typedef struct conjuncts {
+    conjunct *items;
+    size_t n, capacity;
+} conjuncts;
 
-typedef struct cte_count { uint32_t id; size_t uses; relation *first; } cte_count;
+typedef struct cte_count {
+    uint32_t id;
+    size_t uses;
+    relation *first;
+} cte_count;
 
 typedef struct pusher {
     const bind_env *env;
     arena *a;
     silt_error *err;
-    cte_count *ctes; size_t n_ctes, cte_capacity;
+    cte_count *ctes;
+    size_t n_ctes, cte_capacity;
     silt_status status; /**< of a walk that stopped */
 } pusher;
 
@@ -31,7 +39,8 @@ static silt_status add(pusher *p, conjuncts *list, const expr *e, bool null_exte
         TRY(add(p, list, e->args[0], null_extended));
         return add(p, list, e->args[1], null_extended);
     }
-    return ARENA_PUSH(p->a, list->items, list->n, list->capacity, ((conjunct){e, null_extended})) ? SILT_OK : error_no_memory(p->err);
+    return ARENA_PUSH(p->a, list->items, list->n, list->capacity, ((conjunct){e, null_extended})) ? SILT_OK
+                                                                                                  : error_no_memory(p->err);
 }
 
 /* ---- tables ---- */
@@ -39,7 +48,16 @@ static silt_status add(pusher *p, conjuncts *list, const expr *e, bool null_exte
 /* Is the predicate never true where the column is null? */
 static bool rejects_null(const predicate *p) {
     switch (p->kind) {
-        case PRED_EQ: case PRED_NE: case PRED_LT: case PRED_LE: case PRED_GT: case PRED_GE: case PRED_IN: case PRED_STARTS_WITH: case PRED_IS_NOT_NULL: case PRED_FALSE: return true;
+        case PRED_EQ:
+        case PRED_NE:
+        case PRED_LT:
+        case PRED_LE:
+        case PRED_GT:
+        case PRED_GE:
+        case PRED_IN:
+        case PRED_STARTS_WITH:
+        case PRED_IS_NOT_NULL:
+        case PRED_FALSE: return true;
         case PRED_AND:
             for (size_t i = 0; i < p->n_children; i++)
                 if (rejects_null(p->children[i])) return true;
@@ -124,7 +142,8 @@ static bool query_has_windows(query *q) {
 
 /* What filters above a subquery say about the query inside, in terms of its FROM. */
 static silt_status conjuncts_inside(pusher *p, const relation *r, query *q, const conjuncts *list, conjuncts *out) {
-    bool closed = q->limit || q->offset || q->set != SET_NONE || query_has_windows(q) || q->group == GROUP_ROLLUP || q->group == GROUP_CUBE || q->group == GROUP_SETS;
+    bool closed = q->limit || q->offset || q->set != SET_NONE || query_has_windows(q) || q->group == GROUP_ROLLUP ||
+                  q->group == GROUP_CUBE || q->group == GROUP_SETS;
     if (closed) return SILT_OK;
     for (size_t i = 0; i < list->n; i++) {
         expr *copy = expr_clone(list->items[i].e, p->a);
@@ -203,7 +222,8 @@ static bool push_expr_subquery(void *ctx, expr *e) {
 }
 
 static silt_status push_subqueries(pusher *p, query *q) {
-    bool ok = query_walk_exprs(q, push_expr_subquery, p) && relation_walk_exprs(q->set == SET_NONE ? q->from : NULL, push_expr_subquery, p);
+    bool ok = query_walk_exprs(q, push_expr_subquery, p) &&
+              relation_walk_exprs(q->set == SET_NONE ? q->from : NULL, push_expr_subquery, p);
     return ok ? SILT_OK : p->status;
 }
 
@@ -248,7 +268,10 @@ static void count_recursive(pusher *p, query *q) {
 
 /* ---- needed columns ---- */
 
-typedef struct user { arena *a; bool failed; } user;
+typedef struct user {
+    arena *a;
+    bool failed;
+} user;
 
 static void use_query(user *u, query *q);
 static void use_output(user *u, query *q, size_t column);

@@ -152,7 +152,8 @@ static bool literals_equal(const value *a, const value *b) {
 
 static bool keys_equal(const sort_key *a, const sort_key *b, size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (a[i].descending != b[i].descending || a[i].nulls_first != b[i].nulls_first || !expr_equal(a[i].value, b[i].value)) return false;
+        if (a[i].descending != b[i].descending || a[i].nulls_first != b[i].nulls_first || !expr_equal(a[i].value, b[i].value))
+            return false;
     return true;
 }
 
@@ -163,8 +164,8 @@ static bool windows_equal(const window_spec *a, const window_spec *b) {
         if (!expr_equal(a->partition_by[i], b->partition_by[i])) return false;
     if (!keys_equal(a->order_by, b->order_by, a->n_order_by)) return false;
     if (!a->has_frame) return true;
-    return a->is_range == b->is_range && a->start_kind == b->start_kind && a->end_kind == b->end_kind && expr_equal(a->start, b->start) &&
-           expr_equal(a->end, b->end);
+    return a->is_range == b->is_range && a->start_kind == b->start_kind && a->end_kind == b->end_kind &&
+           expr_equal(a->start, b->start) && expr_equal(a->end, b->end);
 }
 
 static bool nodes_equal(const expr *a, const expr *b) {
@@ -186,7 +187,9 @@ static bool nodes_equal(const expr *a, const expr *b) {
         case EXPR_FIELD: return a->field_index == b->field_index && str_eq_fold(a->field_name, b->field_name);
         case EXPR_LAMBDA_VAR:
         case EXPR_PARAMETER: return str_eq(a->function_name, b->function_name);
-        case EXPR_INTERVAL: return a->interval_months == b->interval_months && a->interval_us == b->interval_us && a->interval_is_ym == b->interval_is_ym;
+        case EXPR_INTERVAL:
+            return a->interval_months == b->interval_months && a->interval_us == b->interval_us &&
+                   a->interval_is_ym == b->interval_is_ym;
         case EXPR_SUBQUERY:
         case EXPR_EXISTS:
         case EXPR_IN_SUBQUERY: return a->subquery == b->subquery && a->negated == b->negated;

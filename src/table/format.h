@@ -80,6 +80,10 @@ struct parquet_service {
     silt_status (*write)(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *rows, silt_error *err);
     /** Like read, but only the rows in which every one of the leaves, named by dotted paths ("add.size"), is null; leaves that the file does not have are null. May be NULL. */
     silt_status (*read_where_null)(parquet_service *s, str local_path, const data_type *columns, const str *leaves, size_t n_leaves, struct ArrowArrayStream *out, silt_error *err);
+    /** Like read, but only the rows numbered [first, end), so that several threads can share a large file. May be NULL, with count_rows. */
+    silt_status (*read_rows)(parquet_service *s, str local_path, const data_type *columns, int64_t first, int64_t end, struct ArrowArrayStream *out, silt_error *err);
+    /** Rows of the file, by its footer. May be NULL. */
+    silt_status (*count_rows)(parquet_service *s, str local_path, int64_t *out, silt_error *err);
 };
 
 #endif

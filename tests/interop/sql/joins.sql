@@ -18,7 +18,6 @@ WITH @ab SELECT a1.x, a2.x FROM a a1 JOIN a a2 ON a1.id = a2.id + 1 ORDER BY 1;
 WITH @ab SELECT a.*, b.y FROM a INNER JOIN b ON a.id <=> b.id ORDER BY a.id, y;
 WITH @ab SELECT x FROM a JOIN b ON a.id = b.id JOIN (SELECT 1 AS id) c ON c.id = a.id ORDER BY x;
 WITH @ab SELECT a.id AS k, max(y) FROM a LEFT JOIN b ON a.id = b.id GROUP BY a.id ORDER BY k;
-WITH @ab SELECT t.n, t.x FROM a, LATERAL (SELECT count(*) AS n, a.x AS x FROM b WHERE b.id = a.id) t ORDER BY t.x;
 WITH @ab SELECT a.x, t.y FROM a LEFT JOIN LATERAL (SELECT y FROM b WHERE b.id = a.id ORDER BY y LIMIT 1) t ON true ORDER BY a.x;
 WITH @ab SELECT a.id FROM a JOIN b ON a.id = b.id AND a.x = 'a1' WHERE b.y = 'b1b';
 WITH @ab SELECT * FROM (SELECT id FROM a) JOIN (SELECT id AS id2 FROM b) ON id = id2 ORDER BY id, id2;

@@ -139,6 +139,9 @@ static bool append_json(arrow_builder *b, const data_type *t, const json_node *n
 }
 
 typedef struct json_stream {
+    int64_t row, first, end; /* only rows [first, end) where end > 0 */
+    const str *null_leaves;  /* only rows in which these are null */
+    size_t n_null_leaves;
     buf text;
     str rest;
     const data_type *type;
@@ -151,6 +154,18 @@ static int stream_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
     return arrow_schema_from_type(j->type, out, &j->err) == SILT_OK ? 0 : 5;
 }
 
+static bool is_chosen(json_stream *j, const json_node *row) {
+    int64_t number = j->row++;
+    if (j->end > 0 && (number < j->first || number >= j->end)) return false;
+    for (size_t i = 0; i < j->n_null_leaves; i++) {
+        str rest = j->null_leaves[i], piece;
+        const json_node *n = row;
+        while (n && str_next(&rest, '.', &piece)) n = json_get(n, arena_cstr(j->arena, piece));
+        if (n && n->type != JSON_NULL) return false;
+    }
+    return true;
+}
+
 /* Two rows a batch, so that every test meets a border. */
 static int stream_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
     json_stream *j = s->private_data;
@@ -160,7 +175,9 @@ static int stream_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
     for (int i = 0; good && i < 2 && str_next(&j->rest, '\n', &line);) {
         const json_node *n;
         if (line.len == 0) continue;
-        good = json_parse(line, j->arena, &n, &j->err) == SILT_OK && append_json(b, j->type, n, j->arena);
+        good = json_parse(line, j->arena, &n, &j->err) == SILT_OK;
+        if (!good || !is_chosen(j, n)) continue;
+        good = append_json(b, j->type, n, j->arena);
         i++;
     }
     memset(out, 0, sizeof *out);
@@ -191,17 +208,46 @@ static silt_status open_json(str local_path, buf *text, str *out_schema, str *ou
     return status;
 }
 
-static silt_status fake_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out,
-                             silt_error *err) {
+static silt_status open_stream(str local_path, const data_type *columns, const json_stream *choice, struct ArrowArrayStream *out,
+                               silt_error *err) {
     json_stream *j = calloc(1, sizeof *j);
     str schema;
-    (void)s;
     assert_non_null(j);
+    *j = *choice;
     j->type = columns; /* the caller's type outlives the stream in these tests */
     j->arena = arena_new();
     *out = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, j};
     silt_status status = open_json(local_path, &j->text, &schema, &j->rest, err);
     if (status != SILT_OK) stream_release(out);
+    return status;
+}
+
+static silt_status fake_read(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *out,
+                             silt_error *err) {
+    (void)s;
+    return open_stream(local_path, columns, &(json_stream){0}, out, err);
+}
+
+static silt_status fake_read_where_null(parquet_service *s, str local_path, const data_type *columns, const str *leaves, size_t n,
+                                        struct ArrowArrayStream *out, silt_error *err) {
+    (void)s;
+    return open_stream(local_path, columns, &(json_stream){.null_leaves = leaves, .n_null_leaves = n}, out, err);
+}
+
+static silt_status fake_read_rows(parquet_service *s, str local_path, const data_type *columns, int64_t first, int64_t end,
+                                  struct ArrowArrayStream *out, silt_error *err) {
+    (void)s;
+    return open_stream(local_path, columns, &(json_stream){.first = first, .end = end}, out, err);
+}
+
+static silt_status fake_count_rows(parquet_service *s, str local_path, int64_t *out, silt_error *err) {
+    buf text;
+    str schema, rest, line;
+    (void)s;
+    *out = 0;
+    silt_status status = open_json(local_path, &text, &schema, &rest, err);
+    while (status == SILT_OK && str_next(&rest, '\n', &line)) *out += line.len > 0;
+    buf_dispose(&text);
     return status;
 }
 
@@ -220,7 +266,11 @@ static silt_status fake_read_schema(parquet_service *s, str local_path, arena *a
 int log_setup(void **state) {
     log_fixture *f = calloc(1, sizeof *f);
     if (!f || !(f->arena = arena_new()) || store_memory_open(1000, &f->store, &f->err) != SILT_OK) return -1;
-    f->parquet = (parquet_service){.read = fake_read, .read_schema = fake_read_schema};
+    f->parquet = (parquet_service){.read = fake_read,
+                                   .read_schema = fake_read_schema,
+                                   .read_where_null = fake_read_where_null,
+                                   .read_rows = fake_read_rows,
+                                   .count_rows = fake_count_rows};
     f->env = (delta_env){.store = f->store, .parquet = &f->parquet};
     *state = f;
     return 0;

@@ -29,10 +29,9 @@
 #define TXN_TYPE     S(F("appId", "'string'") "," F("version", "'long'") "," F("lastUpdated", "'long'"))
 #define DOMAIN_TYPE  S(F("domain", "'string'") "," F("configuration", "'string'") "," F("removed", "'boolean'"))
 #define SIDECAR_TYPE S(F("path", "'string'") "," F("sizeInBytes", "'long'") "," F("modificationTime", "'long'"))
-#define REST                                                                                                         \
-    F("remove", REMOVE_TYPE)                                                                                         \
-    "," F("metaData", METADATA_TYPE) "," F("protocol", PROTOCOL_TYPE) "," F("txn", TXN_TYPE) "," F("domainMetadata", \
-                                                                                                   DOMAIN_TYPE)
+#define REST                 \
+    F("remove", REMOVE_TYPE) \
+    "," F("metaData", METADATA_TYPE) "," F("protocol", PROTOCOL_TYPE) "," F("txn", TXN_TYPE) "," F("domainMetadata", DOMAIN_TYPE)
 #define STATS_TYPE                                                                                                       \
     S(F("numRecords", "'long'") "," F(                                                                                   \
         "minValues", S(F("a", "'long'") "," F("s", "'string'") "," F("d", "'decimal(38,2)'") "," F(                      \
@@ -260,6 +259,36 @@ static void each_file_with_its_statistics(void **state) {
     delta_snapshot_release(s);
 }
 
+/* A large file is read in ranges of rows by several threads: the order and the row numbers stay the file's. */
+static void large_file_in_ranges(void **state) {
+    enum { FILES = 2500, PAD = 4000 };
+    log_fixture *f = *state;
+    buf b;
+    buf_init(&b, BUF_MAX_DEFAULT);
+    f->env.n_threads = 3;
+    buf_append_z(&b, CLASSIC);
+    for (int i = 0; i < FILES; i++) {
+        if (i == 1200)
+            buf_append_z(&b, HEAD "{'txn':{'appId':'x','version':4}}\n{'remove':{'path':'gone','deletionTimestamp':9}}\n");
+        buf_printf(&b, "{'add':{'path':'f%d','size':1,'stats':'{`numRecords`:%d}','pad':'%0*d'}}\n", i, i, PAD, i);
+    }
+    only_checkpoint(f);
+    log_put(f, log_name(f, 3, ".checkpoint.parquet"), buf_cstr(&b));
+    buf_dispose(&b);
+    delta_snapshot *s = log_load(f, DELTA_LATEST);
+    seen all = {.f = f};
+    assert_int_equal(delta_snapshot_each_file(s, true, check_order, &all, &f->err), SILT_OK);
+    assert_int_equal(all.count, FILES);
+    assert_int_equal(delta_snapshot_txn_version(s, STR("x")), 4);
+    assert_text("v", delta_snapshot_property(s, "k"));
+    assert_string_equal(log_removes(f, s), "gone");
+    delta_snapshot_release(s);
+    f->parquet.count_rows = NULL; /* a service without: one stream */
+    s = log_load(f, DELTA_LATEST);
+    assert_int_equal(delta_snapshot_n_files(s), FILES);
+    delta_snapshot_release(s);
+}
+
 static void damaged(void **state) {
     log_fixture *f = *state;
     only_checkpoint(f);
@@ -290,6 +319,7 @@ int main(void) {
         TEST(v2_without_sidecars),
         TEST(statistics_as_columns),
         TEST(each_file_with_its_statistics),
+        TEST(large_file_in_ranges),
         TEST(damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

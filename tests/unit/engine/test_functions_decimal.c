@@ -18,13 +18,29 @@ static int128 number(const char *text, int *out_scale) {
 
 static void operations(void **state) {
     (void)state;
-    static const struct { const char *x; char op; const char *y; int scale; const char *expected; } cases[] = {
-        {"1", '/', "3", 6, "0.333333"}, {"2", '/', "3", 6, "0.666667"}, {"-2", '/', "3", 6, "-0.666667"}, {"1", '/', "8", 2, "0.13"}, {"-1", '/', "8", 2, "-0.13"},
-        {"10.50", 'd', "3", 0, "3"}, {"-10.50", 'd', "3", 0, "-3"}, {"10.5", '%', "3", 1, "1.5"}, {"-10.5", '%', "3", 1, "-1.5"},
+    static const struct {
+        const char *x;
+        char op;
+        const char *y;
+        int scale;
+        const char *expected;
+    } cases[] = {
+        {"1", '/', "3", 6, "0.333333"},
+        {"2", '/', "3", 6, "0.666667"},
+        {"-2", '/', "3", 6, "-0.666667"},
+        {"1", '/', "8", 2, "0.13"},
+        {"-1", '/', "8", 2, "-0.13"},
+        {"10.50", 'd', "3", 0, "3"},
+        {"-10.50", 'd', "3", 0, "-3"},
+        {"10.5", '%', "3", 1, "1.5"},
+        {"-10.5", '%', "3", 1, "-1.5"},
         {"99999999999999999999999999999999999999", '/', "3", 0, "33333333333333333333333333333333333333"},
         {"1.00000000000000000000", '*', "1.00000000000000000005", 30, "1.000000000000000000050000000000"},
         {"12345678901234567890.123456789", '*', "1.000000001", 6, "12345678913580246791.358025"},
-        {"99999999999999999999999999999999999999", '+', "1", 0, NULL}, {"0.5", '+', "0.05", 1, "0.6"}, {"0.5", '-', "0.55", 1, "-0.1"}, {"1", '/', "0.00000000000000000001", 0, "100000000000000000000"},
+        {"99999999999999999999999999999999999999", '+', "1", 0, NULL},
+        {"0.5", '+', "0.05", 1, "0.6"},
+        {"0.5", '-', "0.55", 1, "-0.1"},
+        {"1", '/', "0.00000000000000000001", 0, "100000000000000000000"},
         {"99999999999999999999", '*', "99999999999999999999", 0, NULL},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -65,6 +81,7 @@ static void doubles_are_correctly_rounded(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(rescaling_rounds_half_away_from_zero), cmocka_unit_test(doubles_are_correctly_rounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(operations), cmocka_unit_test(rescaling_rounds_half_away_from_zero),
+                                       cmocka_unit_test(doubles_are_correctly_rounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,8 @@ static int set_up(void **state) {
     assert_int_equal(duckdb_connect(database, &connection), DuckDBSuccess);
     if (engine_register_functions(connection, &err) != SILT_OK) fail_msg("%s %s", err.message, err.detail);
     duckdb_scalar_function f = duckdb_create_scalar_function();
-    duckdb_logical_type bigint = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT), boolean = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
+    duckdb_logical_type bigint = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT),
+                        boolean = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
     duckdb_scalar_function_set_name(f, "test_live");
     duckdb_scalar_function_add_parameter(f, bigint);
     duckdb_scalar_function_set_return_type(f, boolean);
@@ -58,9 +59,12 @@ static int set_up(void **state) {
     close(fd);
     char sql[2000];
     snprintf(sql, sizeof sql,
-             "COPY (SELECT i::INTEGER AS id, CASE WHEN i %% 3 = 0 THEN 'bad' ELSE (i %% 3)::VARCHAR END AS s, (i %% 3)::INTEGER AS z, CASE WHEN i %% 3 = 0 THEN 2147483647 ELSE i %% 3 END::INTEGER AS big, "
-             "(i %% 3)::DOUBLE AS d, CASE WHEN i %% 3 = 0 THEN 1e300 ELSE i %% 3 END::DOUBLE AS huge, (i %% 3)::DECIMAL(10,2) AS dec, CASE WHEN i %% 3 = 0 THEN '2020-13-45' ELSE '2020-01-01' END AS ds "
-             "FROM range(6000) t(i)) TO '%s' (FORMAT parquet, ROW_GROUP_SIZE 2048)", file_path);
+             "COPY (SELECT i::INTEGER AS id, CASE WHEN i %% 3 = 0 THEN 'bad' ELSE (i %% 3)::VARCHAR END AS s, (i %% 3)::INTEGER "
+             "AS z, CASE WHEN i %% 3 = 0 THEN 2147483647 ELSE i %% 3 END::INTEGER AS big, "
+             "(i %% 3)::DOUBLE AS d, CASE WHEN i %% 3 = 0 THEN 1e300 ELSE i %% 3 END::DOUBLE AS huge, (i %% 3)::DECIMAL(10,2) AS "
+             "dec, CASE WHEN i %% 3 = 0 THEN '2020-13-45' ELSE '2020-01-01' END AS ds "
+             "FROM range(6000) t(i)) TO '%s' (FORMAT parquet, ROW_GROUP_SIZE 2048)",
+             file_path);
     run(sql);
     return 0;
 }
@@ -89,7 +93,8 @@ static silt_status print_scan(scan_printer *p, const relation *r, buf *out, silt
     buf_append_z(out, "(SELECT file_index AS f");
     for (size_t i = 0; i < r->source->schema->n_fields; i++)
         if (r->column_used[i]) buf_printf(out, ", %.*s AS c%zu", STR_ARG(r->source->schema->fields[i].name), i);
-    buf_printf(out, " FROM (SELECT *, file_index FROM read_parquet('%s')%s))", file_path, rows_deleted ? " WHERE test_live(file_row_number)" : "");
+    buf_printf(out, " FROM (SELECT *, file_index FROM read_parquet('%s')%s))", file_path,
+               rows_deleted ? " WHERE test_live(file_row_number)" : "");
     return SILT_OK;
 }
 
@@ -103,7 +108,8 @@ static void condition_of(const char *sql, char out[96]) {
     query *q;
     buf text;
     buf_init(&text, 1 << 20);
-    bool ok = query_parse(str_of(sql), a, &q, &err) == SILT_OK && query_bind(q, &env, a, &err) == SILT_OK && expr_push_predicates(q, &env, a, &err) == SILT_OK &&
+    bool ok = query_parse(str_of(sql), a, &q, &err) == SILT_OK && query_bind(q, &env, a, &err) == SILT_OK &&
+              expr_push_predicates(q, &env, a, &err) == SILT_OK &&
               query_print_duckdb(q, &env, &scans, true, &text, &err) == SILT_OK;
     if (!ok) fail_msg("%s: %s %s", sql, err.condition, err.message);
     duckdb_result r;
@@ -117,7 +123,9 @@ static void condition_of(const char *sql, char out[96]) {
     arena_free(a);
 }
 
-static const struct { const char *sql, *raises; } queries[] = {
+static const struct {
+    const char *sql, *raises;
+} queries[] = {
     {"SELECT count(*) FROM p WHERE cast(s AS int) > 3", "CAST_INVALID_INPUT"},
     {"SELECT sum(x) FROM (SELECT cast(s AS int) AS x, id FROM p) WHERE x > 10 AND id > 5", "CAST_INVALID_INPUT"},
     {"SELECT count(*) FROM p WHERE cast(s AS double) > 3", "CAST_INVALID_INPUT"},
@@ -136,12 +144,16 @@ static const struct { const char *sql, *raises; } queries[] = {
     {"SELECT count(*) FROM p WHERE cast(big AS smallint) > z", "CAST_OVERFLOW"},
     {"SELECT count(*) FROM p WHERE cast(huge AS decimal(10,2)) > 3", "NUMERIC_VALUE_OUT_OF_RANGE.WITH_SUGGESTION"},
     {"SELECT count(*) FROM p WHERE array(1, 2, 3)[CASE WHEN s = 'bad' THEN 9 ELSE 0 END] = 1", "INVALID_ARRAY_INDEX"},
-    {"SELECT count(*) FROM p WHERE element_at(array(1, 2, 3), CASE WHEN s = 'bad' THEN 9 ELSE 1 END) = 1", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT"},
+    {"SELECT count(*) FROM p WHERE element_at(array(1, 2, 3), CASE WHEN s = 'bad' THEN 9 ELSE 1 END) = 1",
+     "INVALID_ARRAY_INDEX_IN_ELEMENT_AT"},
     {"SELECT count(*) FROM p WHERE assert_true(s <> 'bad') IS NULL", "USER_RAISED_EXCEPTION"},
-    {"SELECT count(*) FROM p WHERE s LIKE concat(s, CASE WHEN s = 'bad' THEN '\\\\' ELSE '' END)", "INVALID_FORMAT.ESC_AT_THE_END"},
+    {"SELECT count(*) FROM p WHERE s LIKE concat(s, CASE WHEN s = 'bad' THEN '\\\\' ELSE '' END)",
+     "INVALID_FORMAT.ESC_AT_THE_END"},
     {"SELECT count(*) FROM p WHERE split_part(s, 'a', CASE WHEN s = 'bad' THEN 0 ELSE 1 END) = '1'", "INVALID_INDEX_OF_ZERO"},
-    {"SELECT count(*) FROM p WHERE next_day(DATE'2020-01-01', CASE WHEN s = 'bad' THEN 'x' ELSE 'MON' END) > DATE'2019-01-01'", "ILLEGAL_DAY_OF_WEEK"},
-    {"SELECT count(*) FROM p WHERE make_date(2020, CASE WHEN s = 'bad' THEN 13 ELSE 1 END, 1) > DATE'2019-01-01'", "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION"},
+    {"SELECT count(*) FROM p WHERE next_day(DATE'2020-01-01', CASE WHEN s = 'bad' THEN 'x' ELSE 'MON' END) > DATE'2019-01-01'",
+     "ILLEGAL_DAY_OF_WEEK"},
+    {"SELECT count(*) FROM p WHERE make_date(2020, CASE WHEN s = 'bad' THEN 13 ELSE 1 END, 1) > DATE'2019-01-01'",
+     "DATETIME_FIELD_OUT_OF_BOUNDS.WITH_SUGGESTION"},
     {"SELECT count(*) FROM p WHERE transform(array(s), x -> cast(x AS int))[0] = 1", "CAST_INVALID_INPUT"},
     {"SELECT count(*) FROM p WHERE exists(array(big), x -> x + 1 > 1)", "ARITHMETIC_OVERFLOW"},
     {"SELECT count(*) FROM p WHERE aggregate(array(big), 1, (a, x) -> a + x) > 1", "ARITHMETIC_OVERFLOW"},
@@ -173,7 +185,8 @@ static void live_rows_raise_sparks_conditions(void **state) {
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
         char condition[96];
         condition_of(queries[i].sql, condition);
-        if (strcmp(condition, queries[i].raises) != 0) fail_msg("%s raised '%s', expected %s", queries[i].sql, condition, queries[i].raises);
+        if (strcmp(condition, queries[i].raises) != 0)
+            fail_msg("%s raised '%s', expected %s", queries[i].sql, condition, queries[i].raises);
     }
 }
 
@@ -197,6 +210,8 @@ static void conditions_are_tested_from_left_to_right(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(deleted_rows_never_raise), cmocka_unit_test(live_rows_raise_sparks_conditions), cmocka_unit_test(conditions_are_tested_from_left_to_right)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(deleted_rows_never_raise),
+                                       cmocka_unit_test(live_rows_raise_sparks_conditions),
+                                       cmocka_unit_test(conditions_are_tested_from_left_to_right)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,13 +1,15 @@
 #include "support.h"
 
 static const char *const tables[][2] = {
-    {"t", "id INT NOT NULL, name STRING, amount DECIMAL(10,2), price DOUBLE, day DATE, at TIMESTAMP, flag BOOLEAN, s STRUCT<a: INT, b: STRING>, m MAP<STRING, INT>, xs ARRAY<INT>, code "
+    {"t", "id INT NOT NULL, name STRING, amount DECIMAL(10,2), price DOUBLE, day DATE, at TIMESTAMP, flag BOOLEAN, s STRUCT<a: "
+          "INT, b: STRING>, m MAP<STRING, INT>, xs ARRAY<INT>, code "
           "CHAR(4)"},
     {"u", "id INT NOT NULL, big BIGINT, name STRING"},
     {"odd name", "`select` INT, `a.b` INT"},
 };
 
-static silt_status resolve(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view, silt_error *err) {
+static silt_status resolve(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view,
+                           silt_error *err) {
     (void)r;
     str name = rel->name.parts[rel->name.count - 1];
     if (str_eqz(name, "v")) {
@@ -33,7 +35,13 @@ table_resolver *test_resolver(void) {
 }
 
 bind_env test_env(str text) {
-    return (bind_env){.resolver = test_resolver(), .time_zone = STR("UTC"), .ansi = true, .now_us = 1592222400000000, .current_database = STR("default"), .current_user = STR("ann"), .source_text = text};
+    return (bind_env){.resolver = test_resolver(),
+                      .time_zone = STR("UTC"),
+                      .ansi = true,
+                      .now_us = 1592222400000000,
+                      .current_database = STR("default"),
+                      .current_user = STR("ann"),
+                      .source_text = text};
 }
 
 silt_status test_bind(const char *sql, arena *a, query **out, silt_error *err) {

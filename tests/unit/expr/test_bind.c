@@ -8,13 +8,16 @@
 
 #include "support.h"
 
-typedef struct answer { const char *sql, *expected; } answer;
+typedef struct answer {
+    const char *sql, *expected;
+} answer;
 
 static void check_all(const answer *answers, size_t n) {
     for (size_t i = 0; i < n; i++) {
         arena *a = arena_new();
         str got = test_types(answers[i].sql, a);
-        if (!str_eqz(got, answers[i].expected)) fail_msg("%s\n  got      %.*s\n  expected %s", answers[i].sql, STR_ARG(got), answers[i].expected);
+        if (!str_eqz(got, answers[i].expected))
+            fail_msg("%s\n  got      %.*s\n  expected %s", answers[i].sql, STR_ARG(got), answers[i].expected);
         arena_free(a);
     }
 }
@@ -23,21 +26,28 @@ static void result_types_are_sparks(void **state) {
     (void)state;
     static const answer answers[] = {
         {"SELECT id + 1, id / 2, id div 2, id % 2 FROM t", "int, double, bigint, int"},
-        {"SELECT id + amount, amount * amount, amount / 3, amount % 2 FROM t", "decimal(13,2), decimal(21,4), decimal(14,6), decimal(3,2)"},
+        {"SELECT id + amount, amount * amount, amount / 3, amount % 2 FROM t",
+         "decimal(13,2), decimal(21,4), decimal(14,6), decimal(3,2)"},
         {"SELECT amount + price, price * 2, -amount, name || id FROM t", "double, double, decimal(10,2), string"},
-        {"SELECT sum(id), avg(id), sum(amount), avg(amount), count(*), max(day) FROM t", "bigint, double, decimal(20,2), decimal(14,6), bigint, date"},
-        {"SELECT day + 1, day - day, at - at, day + INTERVAL 1 MONTH FROM t", "date, interval day to second, interval day to second, date"},
+        {"SELECT sum(id), avg(id), sum(amount), avg(amount), count(*), max(day) FROM t",
+         "bigint, double, decimal(20,2), decimal(14,6), bigint, date"},
+        {"SELECT day + 1, day - day, at - at, day + INTERVAL 1 MONTH FROM t",
+         "date, interval day to second, interval day to second, date"},
         {"SELECT s.a, s.b, m['k'], xs[0], m.k FROM t", "int, string, int, int, int"},
-        {"SELECT CASE WHEN flag THEN id ELSE 2.5 END, coalesce(id, price), if(flag, 1, 2L), nullif(id, 1) FROM t", "decimal(11,1), double, bigint, int"},
+        {"SELECT CASE WHEN flag THEN id ELSE 2.5 END, coalesce(id, price), if(flag, 1, 2L), nullif(id, 1) FROM t",
+         "decimal(11,1), double, bigint, int"},
         {"SELECT year(day), to_date(name), date_trunc('month', at), unix_timestamp(at) FROM t", "int, date, timestamp, bigint"},
-        {"SELECT array(1, 2L), map('a', 1.5), struct(id, name AS n), named_struct('x', day) FROM t", "array<bigint>, map<string,decimal(2,1)>, struct<id:int,n:string>, struct<x:date>"},
-        {"SELECT transform(xs, x -> x * 2.0), filter(xs, x -> x > 1), aggregate(xs, 0L, (a, x) -> a + x), exists(xs, x -> x > 1) FROM t",
+        {"SELECT array(1, 2L), map('a', 1.5), struct(id, name AS n), named_struct('x', day) FROM t",
+         "array<bigint>, map<string,decimal(2,1)>, struct<id:int,n:string>, struct<x:date>"},
+        {"SELECT transform(xs, x -> x * 2.0), filter(xs, x -> x > 1), aggregate(xs, 0L, (a, x) -> a + x), exists(xs, x -> x > 1) "
+         "FROM t",
          "array<decimal(13,1)>, array<int>, bigint, boolean"},
         {"SELECT row_number() OVER (ORDER BY id), sum(id) OVER (), lag(name) OVER (ORDER BY id) FROM t", "int, bigint, string"},
         {"SELECT id FROM t UNION ALL SELECT big FROM u", "bigint"},
         {"SELECT 1 AS a UNION SELECT null UNION SELECT 2.5", "decimal(11,1)"},
         {"VALUES (1, 'a'), (2L, null)", "bigint, string"},
-        {"SELECT (SELECT max(big) FROM u), id IN (SELECT id FROM u), EXISTS (SELECT 1 FROM u) FROM t", "bigint, boolean, boolean"},
+        {"SELECT (SELECT max(big) FROM u), id IN (SELECT id FROM u), EXISTS (SELECT 1 FROM u) FROM t",
+         "bigint, boolean, boolean"},
         {"SELECT current_date(), current_timestamp(), current_database(), typeof(1)", "date, timestamp, string, string"},
     };
     check_all(answers, ARRAY_LEN(answers));
@@ -48,14 +58,17 @@ static void names_are_found_as_in_spark(void **state) {
     static const answer answers[] = {
         {"SELECT ID, T.Name, t.s.A FROM t", "int, string, int"},
         {"SELECT x.id FROM t x JOIN u y ON x.id = y.id", "int"},
-        {"SELECT * FROM t JOIN u USING (id)", "int, string, decimal(10,2), double, date, timestamp, boolean, struct<a:int,b:string>, map<string,int>, array<int>, string, bigint, string"},
+        {"SELECT * FROM t JOIN u USING (id)", "int, string, decimal(10,2), double, date, timestamp, boolean, "
+                                              "struct<a:int,b:string>, map<string,int>, array<int>, string, bigint, string"},
         {"SELECT u.*, id FROM t JOIN u USING (id)", "int, bigint, string, int"},
         {"SELECT * EXCEPT (name) FROM u", "int, bigint"},
         {"SELECT s.* FROM t", "int, string"},
         {"SELECT `select`, `a.b` FROM `odd name`", "int, int"},
         {"SELECT k + 1 AS j, j * 2 FROM v", "int, int"},
         {"SELECT id AS k FROM t GROUP BY k HAVING count(*) > 1 ORDER BY k", "int"},
-        {"SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = t.id AND big > (SELECT max(id) FROM t x WHERE x.name = u.name))", "int"},
+        {"SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = t.id AND big > (SELECT max(id) FROM t x WHERE x.name = "
+         "u.name))",
+         "int"},
         {"WITH w AS (SELECT id AS n FROM t), x(m) AS (SELECT n FROM w) SELECT m FROM x", "int"},
         {"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r", "int"},
         {"SELECT e FROM t LATERAL VIEW explode(xs) v AS e", "int"},
@@ -95,7 +108,8 @@ static void refusals_carry_sparks_conditions(void **state) {
         {"SELECT explode(xs) + 1 FROM t", "ERROR UNSUPPORTED_GENERATOR.NESTED_IN_EXPRESSIONS"},
         {"SELECT 1 UNION SELECT 1, 2", "ERROR NUM_COLUMNS_MISMATCH"},
         {"SELECT xs FROM t UNION SELECT name FROM t", "ERROR INCOMPATIBLE_COLUMN_TYPE"},
-        {"SELECT (SELECT id, name FROM t)", "ERROR INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN"},
+        {"SELECT (SELECT id, name FROM t)",
+         "ERROR INVALID_SUBQUERY_EXPRESSION.SCALAR_SUBQUERY_RETURN_MORE_THAN_ONE_OUTPUT_COLUMN"},
         {"SELECT id FROM t LIMIT -1", "ERROR INVALID_LIMIT_LIKE_EXPRESSION.IS_NEGATIVE"},
         {"SELECT id FROM t LIMIT id", "ERROR INVALID_LIMIT_LIKE_EXPRESSION.IS_UNFOLDABLE"},
         {"WITH a AS (SELECT 1), a AS (SELECT 2) SELECT * FROM a", "ERROR DUPLICATED_CTE_NAMES"},
@@ -111,16 +125,30 @@ static void refusals_carry_sparks_conditions(void **state) {
 static void generated_names_are_sparks(void **state) {
     (void)state;
     static const answer answers[] = {
-        {"id + 1", "(id + 1)"}, {"count(*)", "count(1)"}, {"count(DISTINCT id)", "count(DISTINCT id)"}, {"t.name", "name"}, {"s.a", "a"}, {"CAST(id AS STRING)", "CAST(id AS STRING)"},
-        {"CASE WHEN id > 1 THEN 'x' ELSE name END", "CASE WHEN (id > 1) THEN x ELSE name END"}, {"xs[0]", "xs[0]"}, {"NOT flag", "(NOT flag)"}, {"id IS NULL", "(id IS NULL)"},
-        {"id IN (1, 2)", "(id IN (1, 2))"}, {"UPPER(name)", "upper(name)"}, {"1.50", "1.50"}, {"-id", "(- id)"}, {"name LIKE 'a%'", "name LIKE a%"}, {"id <> 1", "(NOT (id = 1))"},
+        {"id + 1", "(id + 1)"},
+        {"count(*)", "count(1)"},
+        {"count(DISTINCT id)", "count(DISTINCT id)"},
+        {"t.name", "name"},
+        {"s.a", "a"},
+        {"CAST(id AS STRING)", "CAST(id AS STRING)"},
+        {"CASE WHEN id > 1 THEN 'x' ELSE name END", "CASE WHEN (id > 1) THEN x ELSE name END"},
+        {"xs[0]", "xs[0]"},
+        {"NOT flag", "(NOT flag)"},
+        {"id IS NULL", "(id IS NULL)"},
+        {"id IN (1, 2)", "(id IN (1, 2))"},
+        {"UPPER(name)", "upper(name)"},
+        {"1.50", "1.50"},
+        {"-id", "(- id)"},
+        {"name LIKE 'a%'", "name LIKE a%"},
+        {"id <> 1", "(NOT (id = 1))"},
     };
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
         arena *a = arena_new();
         expr *e;
         assert_int_equal(expr_parse(str_of(answers[i].sql), a, &e, NULL), SILT_OK);
         str got = expr_auto_name(e, str_of(answers[i].sql), a);
-        if (!str_eqz(got, answers[i].expected)) fail_msg("%s: got %.*s, expected %s", answers[i].sql, STR_ARG(got), answers[i].expected);
+        if (!str_eqz(got, answers[i].expected))
+            fail_msg("%s: got %.*s, expected %s", answers[i].sql, STR_ARG(got), answers[i].expected);
         arena_free(a);
     }
 }
@@ -166,9 +194,22 @@ static void question_marks_count_in_the_text(void **state) {
 /* A write to a Delta table casts as CAST does: text to numbers too, but not what CAST itself refuses. */
 static void writes_cast_what_cast_allows(void **state) {
     (void)state;
-    static const struct { const char *expr; const data_type *to; bool ok; } cases[] = {
-        {"1L", &type_int, true}, {"1.5", &type_int, true}, {"'1'", &type_int, true}, {"true", &type_int, true}, {"1", &type_string, true}, {"DATE'2020-01-01'", &type_timestamp, true},
-        {"TIMESTAMP'2020-01-01 00:00:00'", &type_date, true}, {"'2020-01-01'", &type_date, true}, {"DATE'2020-01-01'", &type_int, false}, {"array(1)", &type_int, false}, {"null", &type_date, true},
+    static const struct {
+        const char *expr;
+        const data_type *to;
+        bool ok;
+    } cases[] = {
+        {"1L", &type_int, true},
+        {"1.5", &type_int, true},
+        {"'1'", &type_int, true},
+        {"true", &type_int, true},
+        {"1", &type_string, true},
+        {"DATE'2020-01-01'", &type_timestamp, true},
+        {"TIMESTAMP'2020-01-01 00:00:00'", &type_date, true},
+        {"'2020-01-01'", &type_date, true},
+        {"DATE'2020-01-01'", &type_int, false},
+        {"array(1)", &type_int, false},
+        {"null", &type_date, true},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         arena *a = arena_new();
@@ -184,8 +225,10 @@ static void writes_cast_what_cast_allows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(result_types_are_sparks),     cmocka_unit_test(names_are_found_as_in_spark),       cmocka_unit_test(refusals_carry_sparks_conditions),
-        cmocka_unit_test(generated_names_are_sparks), cmocka_unit_test(parameters_are_put_in_place), cmocka_unit_test(question_marks_count_in_the_text), cmocka_unit_test(writes_cast_what_cast_allows),
+        cmocka_unit_test(result_types_are_sparks),          cmocka_unit_test(names_are_found_as_in_spark),
+        cmocka_unit_test(refusals_carry_sparks_conditions), cmocka_unit_test(generated_names_are_sparks),
+        cmocka_unit_test(parameters_are_put_in_place),      cmocka_unit_test(question_marks_count_in_the_text),
+        cmocka_unit_test(writes_cast_what_cast_allows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

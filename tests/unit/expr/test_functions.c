@@ -37,9 +37,22 @@ static void every_row_is_complete(void **state) {
 /* An alias finds its row, and overloads of a name with one arity differ in what they take. */
 static void names_and_aliases_lead_to_rows(void **state) {
     (void)state;
-    static const struct { const char *name; size_t n; const char *row; } known[] = {
-        {"SUBSTR", 3, "substring"}, {"ucase", 1, "upper"}, {"mean", 1, "avg"}, {"nvl", 2, "ifnull"}, {"power", 2, "pow"}, {"cardinality", 1, "size"}, {"reduce", 3, "aggregate"},
-        {"now", 0, "current_timestamp"}, {"every", 1, "bool_and"}, {"string_agg", 2, "listagg"}, {"posexplode_outer", 1, "explode"},
+    static const struct {
+        const char *name;
+        size_t n;
+        const char *row;
+    } known[] = {
+        {"SUBSTR", 3, "substring"},
+        {"ucase", 1, "upper"},
+        {"mean", 1, "avg"},
+        {"nvl", 2, "ifnull"},
+        {"power", 2, "pow"},
+        {"cardinality", 1, "size"},
+        {"reduce", 3, "aggregate"},
+        {"now", 0, "current_timestamp"},
+        {"every", 1, "bool_and"},
+        {"string_agg", 2, "listagg"},
+        {"posexplode_outer", 1, "explode"},
     };
     bool found;
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
@@ -54,7 +67,9 @@ static void names_and_aliases_lead_to_rows(void **state) {
 
 static void overloads_are_chosen_by_type(void **state) {
     (void)state;
-    static const struct { const char *expr, *printed; } cases[] = {
+    static const struct {
+        const char *expr, *printed;
+    } cases[] = {
         {"length('é')", "CAST(length('é') AS INTEGER)"},
         {"length(X'C3A9')", "CAST(octet_length('\\xC3\\xA9'::BLOB) AS INTEGER)"},
         {"reverse(array(1))", "list_reverse([1::INTEGER])"},
@@ -76,6 +91,7 @@ static void overloads_are_chosen_by_type(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_is_complete), cmocka_unit_test(names_and_aliases_lead_to_rows), cmocka_unit_test(overloads_are_chosen_by_type)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_is_complete), cmocka_unit_test(names_and_aliases_lead_to_rows),
+                                       cmocka_unit_test(overloads_are_chosen_by_type)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

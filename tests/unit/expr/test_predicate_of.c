@@ -8,15 +8,20 @@
 
 #include "support.h"
 
-typedef struct collected { arena *a; str text; } collected;
+typedef struct collected {
+    arena *a;
+    str text;
+} collected;
 
 static bool collect(void *ctx, relation *r) {
     collected *c = ctx;
     if (r->kind != REL_TABLE) return true;
     buf b;
     buf_init(&b, 10000);
-    if (r->where) predicate_write(&b, r->where, r->source->schema);
-    else buf_append_char(&b, '-');
+    if (r->where)
+        predicate_write(&b, r->where, r->source->schema);
+    else
+        buf_append_char(&b, '-');
     c->text = arena_printf(c->a, "%.*s%s%.*s", STR_ARG(c->text), c->text.len ? " ; " : "", STR_ARG(buf_str(&b)));
     buf_dispose(&b);
     return true;
@@ -33,13 +38,16 @@ static str predicates_of(const char *sql, arena *a) {
     return c.text;
 }
 
-typedef struct answer { const char *sql, *expected; } answer;
+typedef struct answer {
+    const char *sql, *expected;
+} answer;
 
 static void check_all(const answer *answers, size_t n) {
     for (size_t i = 0; i < n; i++) {
         arena *a = arena_new();
         str got = predicates_of(answers[i].sql, a);
-        if (!str_eqz(got, answers[i].expected)) fail_msg("%s\n  got      %.*s\n  expected %s", answers[i].sql, STR_ARG(got), answers[i].expected);
+        if (!str_eqz(got, answers[i].expected))
+            fail_msg("%s\n  got      %.*s\n  expected %s", answers[i].sql, STR_ARG(got), answers[i].expected);
         arena_free(a);
     }
 }
@@ -96,6 +104,7 @@ static void joins_and_subqueries_let_through_what_is_sound(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(conditions_on_columns), cmocka_unit_test(char_literals_are_padded), cmocka_unit_test(joins_and_subqueries_let_through_what_is_sound)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(conditions_on_columns), cmocka_unit_test(char_literals_are_padded),
+                                       cmocka_unit_test(joins_and_subqueries_let_through_what_is_sound)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

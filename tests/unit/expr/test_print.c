@@ -12,12 +12,15 @@ static const char *const queries[] = {
     "SELECT id, name AS n, -id, NOT flag, 1.50, 'it''s', X'0AFF', DATE'2020-01-01', null, true FROM t",
     "SELECT t.* EXCEPT (name), s.a, m['k'], xs[0] FROM t AS t",
     "SELECT CASE WHEN id > 1 THEN 'a' ELSE 'b' END, CASE id WHEN 1 THEN 2 END, CAST(id AS STRING), TRY_CAST(name AS INT) FROM t",
-    "SELECT id FROM t WHERE id BETWEEN 1 AND 2 AND name NOT LIKE 'a%' ESCAPE '/' OR id IN (1, 2) AND name RLIKE 'x' AND s IS NOT NULL",
+    "SELECT id FROM t WHERE id BETWEEN 1 AND 2 AND name NOT LIKE 'a%' ESCAPE '/' OR id IN (1, 2) AND name RLIKE 'x' AND s IS NOT "
+    "NULL",
     "SELECT a.id FROM t AS a LEFT JOIN u AS b ON a.id = b.id CROSS JOIN u AS c LEFT SEMI JOIN u USING (id)",
-    "SELECT name, count(DISTINCT id), sum(id) FILTER (WHERE id > 1) FROM t GROUP BY name HAVING count(*) > 1 ORDER BY name DESC NULLS FIRST LIMIT 5 OFFSET 1",
+    "SELECT name, count(DISTINCT id), sum(id) FILTER (WHERE id > 1) FROM t GROUP BY name HAVING count(*) > 1 ORDER BY name DESC "
+    "NULLS FIRST LIMIT 5 OFFSET 1",
     "SELECT name FROM t GROUP BY ROLLUP (name, day)",
     "SELECT name FROM t GROUP BY GROUPING SETS ((name, day), (name), ())",
-    "SELECT sum(id) OVER (PARTITION BY name ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), lag(id) OVER w FROM t WINDOW w AS (ORDER BY id)",
+    "SELECT sum(id) OVER (PARTITION BY name ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), lag(id) OVER w FROM t WINDOW "
+    "w AS (ORDER BY id)",
     "WITH w AS (SELECT 1 AS x), y(a) AS (SELECT 2) SELECT * FROM w, y",
     "(SELECT 1) UNION ALL (SELECT 2) ORDER BY 1",
     "SELECT (SELECT max(id) FROM u), id IN (SELECT id FROM u), NOT EXISTS (SELECT 1 FROM u) FROM t",
@@ -42,7 +45,8 @@ static void spark_text_reads_back_the_same(void **state) {
         buf_init(&second, 100000);
         if (query_parse(str_of(queries[i]), a, &q, &err) != SILT_OK) fail_msg("%s: %s", queries[i], err.detail);
         query_print_spark(q, &first);
-        if (query_parse(buf_str(&first), a, &q, &err) != SILT_OK) fail_msg("%s\n  printed %s\n  %s", queries[i], buf_cstr(&first), err.detail);
+        if (query_parse(buf_str(&first), a, &q, &err) != SILT_OK)
+            fail_msg("%s\n  printed %s\n  %s", queries[i], buf_cstr(&first), err.detail);
         query_print_spark(q, &second);
         assert_string_equal(buf_cstr(&first), buf_cstr(&second));
         buf_dispose(&first);
@@ -67,15 +71,21 @@ static char *print_sql(const char *sql, arena *a) {
 
 static void duckdb_text_is_exact(void **state) {
     (void)state;
-    static const struct { const char *sql, *printed; } cases[] = {
-        {"SELECT name FROM t WHERE id = 1 ORDER BY name", "SELECT r2.c1 AS c0 FROM (SCAN t c0 c1) AS r2 WHERE (r2.c0 = 1::INTEGER) ORDER BY 1 ASC NULLS FIRST"},
-        {"SELECT id + 1 AS x FROM t ORDER BY id DESC LIMIT 3", "SELECT (r2.c0 + 1::INTEGER) AS c0 FROM (SCAN t c0) AS r2 ORDER BY r2.c0 DESC NULLS LAST LIMIT 3"},
+    static const struct {
+        const char *sql, *printed;
+    } cases[] = {
+        {"SELECT name FROM t WHERE id = 1 ORDER BY name",
+         "SELECT r2.c1 AS c0 FROM (SCAN t c0 c1) AS r2 WHERE (r2.c0 = 1::INTEGER) ORDER BY 1 ASC NULLS FIRST"},
+        {"SELECT id + 1 AS x FROM t ORDER BY id DESC LIMIT 3",
+         "SELECT (r2.c0 + 1::INTEGER) AS c0 FROM (SCAN t c0) AS r2 ORDER BY r2.c0 DESC NULLS LAST LIMIT 3"},
         {"SELECT name, count(*) FROM t GROUP BY name HAVING count(*) > 1",
-         "SELECT q1.k0 AS c0, q1.a0 AS c1 FROM (SELECT r2.c1 AS k0, count(*) AS a0 FROM (SCAN t c1) AS r2 GROUP BY k0) AS q1 WHERE (q1.a0 > 1::BIGINT)"},
+         "SELECT q1.k0 AS c0, q1.a0 AS c1 FROM (SELECT r2.c1 AS k0, count(*) AS a0 FROM (SCAN t c1) AS r2 GROUP BY k0) AS q1 "
+         "WHERE (q1.a0 > 1::BIGINT)"},
         {"SELECT id / 2 FROM t", "SELECT (CAST(r2.c0 AS DOUBLE) / '2'::DOUBLE) AS c0 FROM (SCAN t c0) AS r2"},
         {"SELECT `a.b` FROM `odd name`", "SELECT r2.c1 AS c0 FROM (SCAN odd name c1) AS r2"},
         {"SELECT a FROM (SELECT id AS a, name AS unused FROM t) WHERE a > 1",
-         "SELECT r4.c0 AS c0 FROM (SELECT r3.c0 AS c0, CAST(NULL AS VARCHAR) AS c1 FROM (SCAN t c0) AS r3) AS r4 WHERE (r4.c0 > 1::INTEGER)"},
+         "SELECT r4.c0 AS c0 FROM (SELECT r3.c0 AS c0, CAST(NULL AS VARCHAR) AS c1 FROM (SCAN t c0) AS r3) AS r4 WHERE (r4.c0 > "
+         "1::INTEGER)"},
         {"SELECT count(*) FROM t", "SELECT q1.a0 AS c0 FROM (SELECT count(*) AS a0 FROM (SCAN t) AS r2) AS q1"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -96,7 +106,9 @@ static void mapped_structs_print_physical_names(void **state) {
     table_source source = {.schema = type_struct(a, &outer, 1)};
     relation r = {.kind = REL_TABLE, .source = &source, .sample_percent = -1, .sample_rows = -1};
     bind_env env = test_env(STR_NULL);
-    static const struct { const char *expr, *printed; } cases[] = {
+    static const struct {
+        const char *expr, *printed;
+    } cases[] = {
         {"s.a", "struct_extract(r1000001.c0, 'col-1')"},
         {"s", "remap_struct(r1000001.c0, NULL::STRUCT(\"a\" INTEGER, \"b\" VARCHAR), {\"a\": 'col-1', \"b\": 'col-2'}, NULL)"},
     };
@@ -125,7 +137,8 @@ static void text_grows_with_the_tree(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(spark_text_reads_back_the_same), cmocka_unit_test(duckdb_text_is_exact), cmocka_unit_test(mapped_structs_print_physical_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(spark_text_reads_back_the_same), cmocka_unit_test(duckdb_text_is_exact),
+                                       cmocka_unit_test(mapped_structs_print_physical_names),
                                        cmocka_unit_test(text_grows_with_the_tree)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
