@@ -34,6 +34,7 @@ struct engine {
     char *time_zone;      /* the session's, for folding */
     char *temp_directory; /* owned and removed on close when temp_is_private */
     bool temp_is_private;
+    char *empty_file; /* a Parquet file without rows, made when first wanted (engine_empty_file) */
     const cancel_token *cancel;
     bool no_pruning;
     int threads;
@@ -71,6 +72,11 @@ bool engine_register(engine *e, engine_registry *r, void *object, uint64_t *out_
 void engine_unregister(engine *e, engine_registry *r, uint64_t id);
 /** NULL when unknown. The object must be kept alive by a running statement. */
 void *engine_find(engine *e, engine_registry *r, uint64_t id);
+
+/* ---- empty_file.c ---- */
+/** Path of a Parquet file without rows, borrowed from the engine. */
+silt_status engine_empty_file(engine *e, str *out, silt_error *err) MUST_CHECK;
+void engine_remove_empty_file(engine *e);
 
 /* ---- failure.c ---- */
 /** The error of a failed DuckDB call. Recognises interruption, memory, disk, missing and damaged files, and raised conditions. */

@@ -212,6 +212,7 @@ void engine_close(engine *e) {
         pthread_join(e->watcher, NULL);
     }
     if (e->database) duckdb_close(&e->database);
+    engine_remove_empty_file(e);
     if (e->temp_is_private) nftw(e->temp_directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     registry_dispose(&e->scans);
     registry_dispose(&e->feeds);

@@ -21,26 +21,34 @@ static void escape_glob(buf *out, str path) {
     }
 }
 
+/* Below that one thread does as well: a row group of usual size, and its file is not worth another. */
+#define PARALLEL_BYTES ((int64_t)2 << 20)
+
+static bool wants_second_file(const scan_group *g) { return g->n_files == 1 && group_file(g, 0)->size_bytes >= PARALLEL_BYTES; }
 static str group_path(const scan_group *g, size_t i) { return g->node->local_paths[g->files ? g->files[i] : i]; }
 
-/* The list as a DuckDB value; *out_escaped: a path held a glob character. NULL when memory ran out. */
-static duckdb_value list_value(const scan_group *g, arena *a, bool *out_escaped) {
-    buf path;
-    buf_init(&path, BUF_MAX_DEFAULT);
-    duckdb_value *items = ARENA_ARRAY(a, g->n_files + 1, duckdb_value);
+static duckdb_value path_value(str path, bool *out_escaped) {
+    buf text;
+    buf_init(&text, BUF_MAX_DEFAULT);
+    escape_glob(&text, path);
+    *out_escaped |= text.len != path.len;
+    duckdb_value made = buf_ok(&text) ? duckdb_create_varchar_length(text.ptr, text.len) : NULL;
+    buf_dispose(&text);
+    return made;
+}
+
+/* The list as a DuckDB value, `second` (where not null) behind the files; *out_escaped: a path held a glob character. NULL when memory ran out. */
+static duckdb_value list_value(const scan_group *g, str second, arena *a, bool *out_escaped) {
+    size_t n = g->n_files + (second.ptr != NULL), made = 0;
+    duckdb_value *items = ARENA_ARRAY(a, n + 1, duckdb_value);
     duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    size_t made = 0;
-    for (; items && made < g->n_files; made++) {
-        buf_clear(&path);
-        escape_glob(&path, group_path(g, made));
-        *out_escaped |= path.len != group_path(g, made).len;
-        items[made] = duckdb_create_varchar_length(path.ptr, path.len);
+    for (; items && made < n; made++) {
+        items[made] = path_value(made < g->n_files ? group_path(g, made) : second, out_escaped);
         if (!items[made]) break;
     }
-    duckdb_value list = items && made == g->n_files && buf_ok(&path) ? duckdb_create_list_value(text, items, g->n_files) : NULL;
+    duckdb_value list = items && made == n ? duckdb_create_list_value(text, items, n) : NULL;
     for (size_t i = 0; i < made; i++) duckdb_destroy_value(&items[i]);
     duckdb_destroy_logical_type(&text);
-    buf_dispose(&path);
     return list;
 }
 
@@ -82,27 +90,31 @@ static silt_status assert_count(engine_connection *c, const scan_group *g, silt_
     int64_t found = chunk ? ((const int64_t *)duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0)))[0] : -1;
     if (chunk) duckdb_destroy_data_chunk(&chunk);
     duckdb_destroy_result(&result);
-    return found == (int64_t)g->n_files ? SILT_OK : err_INTERNAL_ERROR(err, "a file list stands for another number of files");
+    return found == (int64_t)g->n_files + wants_second_file(g)
+               ? SILT_OK
+               : err_INTERNAL_ERROR(err, "a file list stands for another number of files");
 }
 
-static silt_status apply_group(scan_plan *plan, engine_connection *c, const scan_group *g, silt_error *err) {
-    (void)plan;
+static silt_status apply_list(engine *e, engine_connection *c, const scan_group *g, bool *out_escaped, silt_error *err) {
+    str second = STR_NULL;
+    if (wants_second_file(g)) TRY(engine_empty_file(e, &second, err));
     arena *a = arena_new();
-    bool escaped = false;
-    duckdb_value list = a ? list_value(g, a, &escaped) : NULL;
+    duckdb_value list = a ? list_value(g, second, a, out_escaped) : NULL;
     silt_status status = list ? set_list(c, g, list, err) : error_no_memory(err);
     if (list) duckdb_destroy_value(&list);
     arena_free(a);
-    if (status == SILT_OK) status = set_schema(c, g, err);
-    if (status == SILT_OK && escaped) {
-        silt_error ignored; /* a missing file is told by the statement itself */
-        silt_status counted = assert_count(c, g, &ignored);
-        if (counted == SILT_INTERNAL) {
-            if (err) *err = ignored;
-            status = scan_plan_failure(plan, counted, err);
-        }
-    }
     return status;
+}
+
+static silt_status apply_group(scan_plan *plan, engine_connection *c, const scan_group *g, silt_error *err) {
+    bool escaped = false;
+    TRY(apply_list(plan->engine, c, g, &escaped, err));
+    TRY(set_schema(c, g, err));
+    if (!escaped) return SILT_OK;
+    silt_error counted; /* a missing file is told by the statement itself */
+    if (assert_count(c, g, &counted) != SILT_INTERNAL) return SILT_OK;
+    if (err) *err = counted;
+    return scan_plan_failure(plan, SILT_INTERNAL, err);
 }
 
 silt_status scan_plan_apply(scan_plan *plan, engine_connection *c, silt_error *err) {

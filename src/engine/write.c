@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/ident.h"
@@ -230,7 +229,6 @@ static silt_status copy_query(writer *w, const write_tap *tap, const open_file *
 
 static silt_status write_with_tap(writer *w, write_tap *tap, const open_file *file, written_file *made, silt_error *err) {
     TRY(running_query_connect(&w->query, &w->copier, err));
-    if (getenv("UNORD")) TRY(engine_execute(w->copier, "SET SESSION preserve_insertion_order = false", err));
     TRY(copy_query(w, tap, file, &made->num_records, err));
     if (made->num_records == 0) { /* COPY makes a file of no rows */
         store_write_abort(w->spec->store, file->path, file->local);

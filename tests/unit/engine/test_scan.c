@@ -171,6 +171,27 @@ static void duplicate_and_empty_files_keep_their_places(void **state) {
     assert_string_equal(rows_of(select_all(make_relation(t))), "0,a\n1,a\n2,a\n1,b");
 }
 
+/* A large single file is given a second one without rows, so that DuckDB reads it by several threads: nothing of that shows. */
+static void a_large_single_file_is_itself(void **state) {
+    (void)state;
+    run_sql("COPY (SELECT i AS x, md5(i::VARCHAR) AS s FROM range(300000) t(i)) TO '{}/large [1].parquet'");
+    fake_table *t = make_table("x BIGINT, p INT");
+    static const uint32_t columns[] = {1};
+    t->base.partition_columns = columns;
+    t->base.n_partition_columns = 1;
+    static const value part = {.type = &type_int, .as.i64 = 5};
+    static const int64_t gone[] = {0, 299999};
+    scan_file *f = add_file(t, "large [1].parquet");
+    f->partition = &part;
+    f->deleted = deleted_rows(gone, 2);
+    assert_true(f->size_bytes > 2 << 20);
+    relation *r = make_relation(t);
+    expr *items[] = {call_of("count", &type_long, column_of(r, "p"), NULL)};
+    assert_string_equal(rows_of(make_query(r, items, 1, NULL)), "299998");
+    const char *rows = rows_of(select_all(make_relation(t)));
+    assert_int_equal(strncmp(rows, "1,5\n2,5\n3,5\n", 12), 0); /* the order is the file's */
+}
+
 /* ---- partition values ---- */
 
 static void partition_values_of_every_type(void **state) {
@@ -409,6 +430,7 @@ int main(void) {
         cmocka_unit_test(filters_see_live_rows_only),
         cmocka_unit_test(expressions_do_not_see_deleted_rows),
         cmocka_unit_test(duplicate_and_empty_files_keep_their_places),
+        cmocka_unit_test(a_large_single_file_is_itself),
         cmocka_unit_test(partition_values_of_every_type),
         cmocka_unit_test(filters_on_partition_values),
         cmocka_unit_test(nan_is_not_pruned_by_footers),

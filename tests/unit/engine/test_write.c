@@ -514,15 +514,13 @@ static void a_failed_write_leaves_nothing(void **state) {
     static const int64_t targets[] = {100000, 0}; /* several files by the feed, and one straight from the query */
     for (size_t i = 0; i < 2; i++) {
         relation *r = make_relation(t);
-        expr *x =
-            call_of("div", &type_long, long_literal(1), call_of("-", &type_long, column_of(r, "x"), long_literal(390000)));
+        expr *x = call_of("div", &type_long, long_literal(1), call_of("-", &type_long, column_of(r, "x"), long_literal(390000)));
         write_spec spec = spec_of(t->base.schema);
         spec.target_file_bytes = targets[i];
         write_result result;
         silt_error err = {0};
-        assert_condition(
-            engine_write(fix.engine, make_query(r, &x, 1, NULL), &plain_env, &spec, fix.arena, &result, &err), &err,
-            "DIVIDE_BY_ZERO");
+        assert_condition(engine_write(fix.engine, make_query(r, &x, 1, NULL), &plain_env, &spec, fix.arena, &result, &err), &err,
+                         "DIVIDE_BY_ZERO");
         assert_int_equal(result.n_files, 0);
         assert_int_equal(count_files(spec.root.ptr), 0);
     }
@@ -539,9 +537,8 @@ static void columns_of_another_type_are_refused(void **state) {
         spec.max_records_per_file = records[i];
         write_result result;
         silt_error err = {0};
-        assert_condition(
-            engine_write(fix.engine, select_all(make_relation(t)), &plain_env, &spec, fix.arena, &result, &err), &err,
-            "INTERNAL_ERROR");
+        assert_condition(engine_write(fix.engine, select_all(make_relation(t)), &plain_env, &spec, fix.arena, &result, &err),
+                         &err, "INTERNAL_ERROR");
         assert_int_equal(count_files(spec.root.ptr), 0);
     }
 }
