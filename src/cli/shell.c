@@ -201,10 +201,16 @@ static void loop(shell *s, bool interactive) {
     text_buf pending = {0};
     while (!s->quit) {
         char *line = readline(interactive ? (pending.len ? "   -> " : "silt> ") : "");
-        if (!line) break;
-        if (interrupt_seen()) {
+        bool interrupted = interrupt_seen();
+        if (!line && !interrupted) break;
+        if (interrupted) { /* Ctrl-C may end the read itself */
             silt_session_resume(s->session);
             pending.len = 0;
+        }
+        if (!line) {
+            clearerr(stdin);
+            putchar('\n');
+            continue;
         }
         if (pending.len == 0 && blank_line(line)) {
             free(line);

@@ -198,6 +198,21 @@ static silt_status latest_snapshot(session *s, const delta_env *env, str root, d
     return SILT_OK;
 }
 
+/*
+ * Spark 4.3 refuses a version older than delta.deletedFileRetentionDuration even when its files are all there; Silt reads it (docs/decisions/005) unless Spark's own key
+ * asks for the refusal. The newest version is never refused.
+ */
+static silt_status check_retention(session *s, const delta_env *env, str root, const delta_snapshot *snapshot, silt_error *err) {
+    if (!session_flag(s, "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration", false)) return SILT_OK;
+    int64_t keep_ms = 7LL * 86400000, earliest, latest;
+    str retention = delta_snapshot_property(snapshot, "delta.deletedFileRetentionDuration");
+    if (retention.ptr && !time_parse_interval_ms(retention, &keep_ms)) return SILT_OK;
+    if (delta_snapshot_commit_time_ms(snapshot) >= time_now_ms() - keep_ms) return SILT_OK;
+    TRY(delta_version_range(env, root, &earliest, &latest, err));
+    int64_t version = delta_snapshot_version(snapshot);
+    return version == latest ? SILT_OK : err_DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION(err, version);
+}
+
 static silt_status load_at(run *r, const delta_env *env, str root, const travel_spec *travel, delta_snapshot **out, silt_error *err) {
     if (travel->version && travel->timestamp) return err_DELTA_ONEOF_IN_TIMETRAVEL(err);
     int64_t version = DELTA_LATEST;
@@ -210,7 +225,10 @@ static silt_status load_at(run *r, const delta_env *env, str root, const travel_
     } else {
         return latest_snapshot(r->s, env, root, out, err);
     }
-    return delta_snapshot_load(env, root, version, out, err);
+    TRY(delta_snapshot_load(env, root, version, out, err));
+    silt_status status = check_retention(r->s, env, root, *out, err);
+    if (status != SILT_OK) delta_snapshot_release(*out);
+    return status;
 }
 
 static void release_snapshot(void *s) { delta_snapshot_release(s); }

@@ -50,6 +50,16 @@ def test_zones_dates_and_expressions():
     for text in ("'garbage'", "1700000000", "NULL"): fails("DELTA_TIMESTAMP_INVALID", "sql", "SELECT * FROM t TIMESTAMP AS OF %s" % text)
 
 
+def test_retention_refusal_on_request():
+    # Decision 005: an old version is read while its files are there; Spark's own key asks for Spark's refusal.
+    key = "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
+    make(2, T0, T0 + 10, T0 + 20)
+    equal(value("SELECT count(*) FROM t VERSION AS OF 1"), 1)
+    fails("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "sql", "--conf", key + "=true", "SELECT * FROM t VERSION AS OF 1")
+    equal(value("SELECT count(*) FROM t VERSION AS OF 2", "--conf", key + "=true"), 2, "the newest version")
+    equal(value("SELECT count(*) FROM t", "--conf", key + "=true"), 2)
+
+
 def test_path_forms():
     make(2, T0, T0 + 10, T0 + 20)
     here = os.getcwd() + "/" + TABLE
