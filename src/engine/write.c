@@ -196,10 +196,10 @@ static bool makes_one_file(const writer *w) {
     if (spec->n_partition_columns || spec->max_records_per_file > 0 || !spec->collect_stats ||
         !nested_names_are_physical(spec->schema))
         return false;
-    if (spec->target_file_bytes <= 0) return true;
     if (w->query.scans.n_nodes != 1 || !is_of_one_table(w->query.query)) return false;
-    int64_t bytes = w->query.scans.nodes[0]->scan.read_bytes; /* 0: not known */
-    return bytes > 0 && bytes <= spec->target_file_bytes;
+    if (spec->target_file_bytes <= 0) return true;
+    int64_t bytes = w->query.scans.nodes[0]->scan.read_bytes;                           /* 0: not known */
+    return bytes > 0 && bytes - spec->target_file_bytes <= spec->target_file_bytes / 4; /* a small rest is no file of its own */
 }
 
 static silt_status copy_query(writer *w, const write_tap *tap, const open_file *file, int64_t *out_rows, silt_error *err) {
@@ -227,10 +227,12 @@ static silt_status copy_query(writer *w, const write_tap *tap, const open_file *
     return status;
 }
 
-static silt_status write_with_tap(writer *w, write_tap *tap, const open_file *file, written_file *made, silt_error *err) {
+static silt_status write_with_tap(writer *w, write_tap *tap, const open_file *file, written_file *made, bool *out_done,
+                                  silt_error *err) {
     TRY(running_query_connect(&w->query, &w->copier, err));
     TRY(copy_query(w, tap, file, &made->num_records, err));
-    if (made->num_records == 0) { /* COPY makes a file of no rows */
+    *out_done = write_tap_rows(tap) == made->num_records;
+    if (made->num_records == 0 || !*out_done) { /* COPY makes a file of no rows; and statistics of other rows are none */
         store_write_abort(w->spec->store, file->path, file->local);
         w->n_open = 0;
         return SILT_OK;
@@ -238,13 +240,13 @@ static silt_status write_with_tap(writer *w, write_tap *tap, const open_file *fi
     TRY(file_size(w, file->local, &made->size_bytes, err));
     buf stats;
     buf_init(&stats, BUF_MAX_DEFAULT);
-    silt_status status = write_tap_finish(tap, made->num_records, &stats, err);
+    silt_status status = write_tap_finish(tap, &stats, err);
     if (status == SILT_OK) status = keep_file(w, made, &stats, err);
     buf_dispose(&stats);
     return status;
 }
 
-/* *out_done is false when no column can carry the tap; nothing was begun then. */
+/* *out_done is false when no column can carry the tap, or it was called for other rows than were written; nothing is left then. */
 static silt_status write_directly(writer *w, bool *out_done, silt_error *err) {
     written_file made = {.partition = ARENA_ARRAY(w->arena, 1, value)};
     open_file file;
@@ -255,7 +257,7 @@ static silt_status write_directly(writer *w, bool *out_done, silt_error *err) {
     TRY(name_file(w, NULL, &made.path, err));
     TRY(begin_store_file(w, made.path, &file, err));
     TRY(write_tap_open(w->engine, w->spec, arena_cstr(w->arena, file.local), &tap, err));
-    silt_status status = write_with_tap(w, tap, &file, &made, err);
+    silt_status status = write_with_tap(w, tap, &file, &made, out_done, err);
     engine_disconnect(w->copier);
     w->copier = NULL;
     write_tap_close(tap);

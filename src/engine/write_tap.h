@@ -20,8 +20,10 @@ void write_tap_close(write_tap *t); /**< NULL is fine; the COPY must have ended 
 /** The column that is to be selected as write_tap_print writes it. */
 size_t write_tap_column(const write_tap *t);
 void write_tap_print(const write_tap *t, buf *sql);
-/** The statistics' text; INTERNAL_ERROR unless the function saw exactly the rows that COPY says it wrote. */
-silt_status write_tap_finish(write_tap *t, int64_t rows, buf *stats, silt_error *err) MUST_CHECK;
+/** Rows that the function saw: the statistics are good only if COPY says that it wrote as many. */
+int64_t write_tap_rows(write_tap *t);
+/** The statistics' text. */
+silt_status write_tap_finish(write_tap *t, buf *stats, silt_error *err) MUST_CHECK;
 
 silt_status engine_register_tap(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
 

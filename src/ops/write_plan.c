@@ -80,7 +80,7 @@ silt_status ops_write_plan(const op *o, const write_target *t, str root, const w
     TRY(partition_indexes(o, t, out));
     TRY(statistics(o, t, out));
     TRY(records_per_file(o, options, &out->max_records_per_file));
-    out->random_prefix = delta_config_bool(c, "delta.randomizeFilePrefixes") || (mapped && t->metadata.n_partition_columns > 0);
+    out->random_prefix = delta_config_bool(c, "delta.randomizeFilePrefixes") || mapped;
     out->write_field_ids = mapped;
     out->write_partition_columns = delta_config_bool(c, "delta.enableMaterializePartitionColumnsFeature") ||
                                    delta_config_bool(c, "delta.enableIcebergCompatV1") ||

@@ -221,6 +221,27 @@ static void the_first_leaves_are_counted(void **state) {
                         "\"nullCount\":{\"s\":{\"c\":0},\"x\":0}}");
 }
 
+/* DuckDB folds functions of constants, and calls others once for a chunk of them. */
+static void constant_columns_are_counted_row_by_row(void **state) {
+    (void)state;
+    fake_table *t = table_of("x BIGINT", "SELECT i AS x FROM range(5000) t(i)");
+    relation *r = make_relation(t);
+    r->column_used[0] = true;
+    expr *items[] = {long_literal(7), long_literal(8)};
+    fake_table *target = make_table("a BIGINT, b BIGINT");
+    static const int64_t records[] = {0, 1000000};
+    for (size_t i = 0; i < 2; i++) {
+        write_spec spec = spec_of(target->base.schema);
+        spec.max_records_per_file = records[i];
+        write_result out;
+        silt_error err = {0};
+        assert_ok(engine_write(fix.engine, make_query(r, items, 2, NULL), &plain_env, &spec, fix.arena, &out, &err), &err);
+        assert_string_equal(arena_cstr(fix.arena, out.files[0].stats),
+                            "{\"numRecords\":5000,\"minValues\":{\"a\":7,\"b\":8},\"maxValues\":{\"a\":7,\"b\":8},\"nullCount\":{"
+                            "\"a\":0,\"b\":0}}");
+    }
+}
+
 static void no_statistics_when_not_asked(void **state) {
     (void)state;
     fake_table *t = table_of("x INT", "SELECT 1 AS x");
@@ -591,6 +612,7 @@ int main(void) {
         cmocka_unit_test(strings_are_cut_with_a_tie_breaker),
         cmocka_unit_test(bounds_over_many_chunks),
         cmocka_unit_test(the_first_leaves_are_counted),
+        cmocka_unit_test(constant_columns_are_counted_row_by_row),
         cmocka_unit_test(no_statistics_when_not_asked),
         cmocka_unit_test(names_sizes_and_content),
         cmocka_unit_test(no_rows_no_files),
