@@ -180,8 +180,8 @@ class Runner:
         # Two halves of the tables by first letter, since it works on one core.
         firsts = sorted(os.path.basename(p)[0] for p in glob.glob(os.path.join(os.path.dirname(script), "delta/expected/*.json")))
         middle = firsts[len(firsts) // 2] if firsts else "m"
-        return [Job("data", "tables %s" % part, [sys.executable, script, "--silt", self.build["silt"], "--versions", "--only", part], ROOT, 1800)
-                for part in ("[!%s-~]*" % middle, "[%s-~]*" % middle)]
+        return [Job("data", "tables, half %d" % half, [sys.executable, script, "--silt", self.build["silt"], "--versions", "--only", part], ROOT, 1800)
+                for half, part in enumerate(("[!%s-~]*" % middle, "[%s-~]*" % middle), 1)]
 
     def suites(self):
         """(name, jobs), where jobs may be the reason to skip the suite."""

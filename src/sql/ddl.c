@@ -40,7 +40,12 @@ silt_status register_table(run *r, const resolved_table *t, bool managed, str co
     if (!t->name.ptr) return SILT_OK;
     catalog *c = r->s->catalog;
     catalog_table entry = {.database = t->database, .name = t->name, .provider = STR("delta"), .location = absolute_location(r, t), .is_managed = managed, .comment = comment, .created_ms = time_now_ms()};
-    return t->in_catalog ? c->ops->replace_table(c, &entry, err) : c->ops->create_table(c, &entry, err);
+    if (t->in_catalog) return c->ops->replace_table(c, &entry, err);
+    silt_error taken = {0};
+    silt_status status = c->ops->create_table(c, &entry, &taken);
+    if (status == SILT_EXISTS && r->st && r->st->if_not_exists) return SILT_OK; /* another session was quicker: the table is there, as asked */
+    if (status != SILT_OK && err) *err = taken;
+    return status;
 }
 
 static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_error *err) {
