@@ -3,7 +3,7 @@
 import os, pty, re, select, signal, subprocess, sys, termios, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import silt_script as s
-from silt_script import SILT, equal, ok, silt
+from silt_script import SILT, Skip, equal, ok, silt
 
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
 SLOW = 4 if s.SANITIZED else 1
@@ -14,7 +14,8 @@ class Terminal:
 
     def __init__(self, *argv):
         self.seen = b""
-        self.pid, self.fd = pty.fork()
+        try: self.pid, self.fd = pty.fork()
+        except OSError as e: raise Skip("no pseudo-terminal here: %s" % e)
         if self.pid == 0:
             os.environ.update(s.environment({"TERM": "dumb", "COLUMNS": "200"}))
             os.execv(SILT, [SILT, *argv])
