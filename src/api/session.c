@@ -141,20 +141,11 @@ silt_status silt_export_parquet(silt_session *s, const char *sql, const char *pa
 
 bool silt_script_next(const char *text, size_t *out_end, bool *out_is_blank) {
     arena *a = arena_new();
-    token_list tokens;
-    size_t len = strlen(text);
-    *out_end = len;
-    *out_is_blank = false;
     bool whole = false;
-    if (a && lexer_run(str_of(text), a, &tokens, NULL) == SILT_OK) {
-        *out_is_blank = tokens.items[0].kind == TOKEN_END;
-        for (size_t i = 0; !whole && i < tokens.count; i++) {
-            const token *t = &tokens.items[i];
-            if (t->kind != TOKEN_OP || !str_eqz(t->text, ";")) continue;
-            *out_end = t->to;
-            *out_is_blank = i == 0;
-            whole = true;
-        }
+    str script = str_of(text);
+    if (!a || lexer_first_statement(script, a, out_end, out_is_blank, &whole, NULL) != SILT_OK) {
+        *out_end = script.len;
+        *out_is_blank = whole = false;
     }
     arena_free(a);
     return whole;

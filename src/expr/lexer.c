@@ -299,59 +299,50 @@ static silt_status pair_parens(lexer *l) {
     return SILT_OK;
 }
 
+/* The next token, none where only blanks were left. */
+static silt_status lex_next(lexer *l) {
+    TRY(skip_blank(l));
+    if (l->at >= l->text.len) return SILT_OK;
+    char c = l->text.ptr[l->at], next = char_at(l, l->at + 1);
+    if (c == '\'' || c == '"') return lex_string(l, false);
+    if ((c == 'r' || c == 'R') && (next == '\'' || next == '"')) {
+        l->at++;
+        return lex_string(l, true);
+    }
+    if (c == '`') return lex_quoted_name(l);
+    if (!is_name_char(c) && !(c == '.' && is_digit(next))) return lex_op(l);
+    token_kind kind;
+    char suffix;
+    size_t digits, before = l->out->count;
+    if (c == '.' && match_number(l, l->at, &kind, &suffix, &digits) == 0) return lex_op(l);
+    TRY(lex_word(l));
+    return l->out->count > before ? SILT_OK : err_INTERNAL_ERROR(l->err, "lexer made no progress");
+}
+
+static silt_status check_length(str text, silt_error *err) {
+    return text.len <= UINT32_MAX - 1 ? SILT_OK : err_INVALID_PARAMETER_VALUE(err, STR("statement"), STR("(text)"), "less than 4 GiB of text");
+}
+
 silt_status lexer_run(str text, arena *a, token_list *out, silt_error *err) {
     lexer l = {.text = text, .a = a, .out = out, .err = err};
     *out = (token_list){0};
-    if (text.len > UINT32_MAX - 1) return err_INVALID_PARAMETER_VALUE(err, STR("statement"), STR("(text)"), "less than 4 GiB of text");
-    for (;;) {
-        TRY(skip_blank(&l));
-        if (l.at >= text.len) {
-            TRY(push(&l, token_make(&l, TOKEN_END, text.len, text.len)));
-            return pair_parens(&l);
-        }
-        char c = text.ptr[l.at], next = char_at(&l, l.at + 1);
-        if (c == '\'' || c == '"') {
-            TRY(lex_string(&l, false));
-        } else if ((c == 'r' || c == 'R') && (next == '\'' || next == '"')) {
-            l.at++;
-            TRY(lex_string(&l, true));
-        } else if (c == '`') {
-            TRY(lex_quoted_name(&l));
-        } else if (is_name_char(c) || (c == '.' && is_digit(next))) {
-            size_t before = out->count;
-            if (c == '.') {
-                token_kind kind;
-                char suffix;
-                size_t digits;
-                if (match_number(&l, l.at, &kind, &suffix, &digits) == 0) {
-                    TRY(lex_op(&l));
-                    continue;
-                }
-            }
-            TRY(lex_word(&l));
-            if (out->count == before) return err_INTERNAL_ERROR(err, "lexer made no progress");
-        } else {
-            TRY(lex_op(&l));
-        }
-    }
+    TRY(check_length(text, err));
+    while (l.at < text.len) TRY(lex_next(&l));
+    TRY(push(&l, token_make(&l, TOKEN_END, text.len, text.len)));
+    return pair_parens(&l);
 }
 
-silt_status lexer_split_script(str text, arena *a, str **out_statements, size_t *out_count, silt_error *err) {
-    token_list tokens;
-    TRY(lexer_run(text, a, &tokens, err));
-    str *items = NULL;
-    size_t count = 0, capacity = 0, first = 0;
-    for (size_t i = 0; i < tokens.count; i++) {
-        const token *t = &tokens.items[i];
-        bool end = t->kind == TOKEN_END, semicolon = t->kind == TOKEN_OP && str_eqz(t->text, ";");
-        if (!end && !semicolon) continue;
-        if (i > first) {
-            str piece = str_slice(text, tokens.items[first].from, tokens.items[i - 1].to);
-            if (!ARENA_PUSH(a, items, count, capacity, piece)) return error_no_memory(err);
-        }
-        first = i + 1;
+silt_status lexer_first_statement(str text, arena *a, size_t *out_end, bool *out_is_blank, bool *out_is_whole, silt_error *err) {
+    token_list tokens = {0};
+    lexer l = {.text = text, .a = a, .out = &tokens, .err = err};
+    *out_is_whole = false;
+    TRY(check_length(text, err));
+    while (l.at < text.len && !*out_is_whole) {
+        size_t before = tokens.count;
+        TRY(lex_next(&l));
+        *out_is_whole = tokens.count > before && tokens.items[before].kind == TOKEN_OP && str_eqz(tokens.items[before].text, ";");
     }
-    *out_statements = items;
-    *out_count = count;
+    *out_is_blank = tokens.count == (size_t)*out_is_whole;
+    *out_end = l.at;
     return SILT_OK;
 }

@@ -21,8 +21,8 @@ typedef struct token_list { token *items; size_t count, capacity; } token_list; 
 
 /** @return PARSE_SYNTAX_ERROR for an unclosed string, comment or name, or a character that starts no token. */
 silt_status lexer_run(str text, arena *a, token_list *out, silt_error *err) MUST_CHECK;
-/** Offsets of each statement of a script split at top-level ';' (comments and strings respected); BEGIN … END blocks are not known. */
-silt_status lexer_split_script(str text, arena *a, str **out_statements, size_t *out_count, silt_error *err) MUST_CHECK;
+/** Where the first statement of a script ends: behind its ';', or at the end where there is none (not whole). Costs what that statement's text costs. BEGIN … END blocks are not known. */
+silt_status lexer_first_statement(str text, arena *a, size_t *out_end, bool *out_is_blank, bool *out_is_whole, silt_error *err) MUST_CHECK;
 /** "line 2, column 5" with the source line and a caret under the offset; for error details. */
 str lexer_caret(str text, uint32_t offset, arena *a);
 

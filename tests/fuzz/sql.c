@@ -11,15 +11,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     expr *e;
     query *q;
     const data_type *type;
-    str *statements;
-    size_t n;
+    size_t end;
+    bool blank, whole;
     if (!a) return 0;
     (void)!statement_parse(text, a, &st, &err);
     (void)!expr_parse(text, a, &e, &err);
     (void)!query_parse(text, a, &q, &err);
     (void)!type_parse(text, a, &type, &err);
     (void)!schema_parse_ddl(text, a, &type, &err);
-    (void)!lexer_split_script(text, a, &statements, &n, &err);
+    (void)!lexer_first_statement(text, a, &end, &blank, &whole, &err);
     arena_free(a);
     return 0;
 }

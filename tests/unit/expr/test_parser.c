@@ -336,15 +336,27 @@ static void deep_nesting_is_refused(void **state) {
 }
 
 static void scripts_are_split_by_tokens(void **state) {
+    static const struct { const char *statement; bool blank, whole; } parts[] = {
+        {"SELECT ';' ;", false, true}, {" -- a ; comment\n SELECT `;` /* ; */;", false, true}, {";", true, true}, {" SELECT 3", false, false}, {"", true, false}};
     (void)state;
+    str rest = STR("SELECT ';' ; -- a ; comment\n SELECT `;` /* ; */;; SELECT 3");
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        arena *a = arena_new();
+        size_t end;
+        bool blank, whole;
+        assert_int_equal(lexer_first_statement(rest, a, &end, &blank, &whole, NULL), SILT_OK);
+        assert_true(str_eqz(str_slice(rest, 0, end), parts[i].statement));
+        assert_int_equal(blank, parts[i].blank);
+        assert_int_equal(whole, parts[i].whole);
+        rest = str_slice(rest, end, rest.len);
+        arena_free(a);
+    }
+    size_t end; /* what is wrong in a later statement is that one's business */
+    bool blank, whole;
     arena *a = arena_new();
-    str *statements;
-    size_t n;
-    assert_int_equal(lexer_split_script(STR("SELECT ';' ; -- a ; comment\n SELECT `;` /* ; */;; SELECT 3"), a, &statements, &n, NULL), SILT_OK);
-    assert_int_equal(n, 3);
-    assert_true(str_eqz(statements[0], "SELECT ';'"));
-    assert_true(str_eqz(statements[1], "SELECT `;`"));
-    assert_true(str_eqz(statements[2], "SELECT 3"));
+    assert_int_equal(lexer_first_statement(STR("SELECT 1; SELECT 'open"), a, &end, &blank, &whole, NULL), SILT_OK);
+    assert_true(whole && end == 9);
+    assert_int_equal(lexer_first_statement(STR("SELECT 'open"), a, &end, &blank, &whole, NULL), SILT_INVALID);
     arena_free(a);
 }
 
