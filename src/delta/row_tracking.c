@@ -3,6 +3,7 @@
  * its commit (PROTOCOL.md "Row Tracking"). Ids are given anew at each attempt, because a winner may have taken them.
  */
 #include "delta/properties.h"
+#include "delta/stats_fetch.h"
 #include "delta/txn_state.h"
 
 #include "base/json.h"
@@ -21,14 +22,6 @@ int64_t row_tracking_high_water(const delta_domain *domains, size_t n) {
         arena_free(scratch);
     }
     return mark;
-}
-
-/* Statistics begin with numRecords in practice; the search only has to look for the key at the top level, which the parser does. */
-bool stats_num_records(str stats, arena *scratch, int64_t *out) {
-    const json_node *root = NULL;
-    if (str_is_null(stats) || json_parse(stats, scratch, &root, NULL) != SILT_OK) return false;
-    const json_node *node = json_get(root, "numRecords");
-    return node && json_node_i64(node, out) && *out >= 0;
 }
 
 silt_status row_tracking_assign(delta_txn *t, int64_t version, int64_t *out_high_water, silt_error *err) {

@@ -135,6 +135,7 @@ silt_status delta_snapshot_each_remove(const delta_snapshot *s, remove_fn fn, vo
 typedef struct record_count {
     const file_batch *batch;
     const uint32_t *rows;
+    arena *scratch;
     bool known;
     int64_t total;
 } record_count;
@@ -148,12 +149,10 @@ static bool add_records(record_count *c, const file_batch *b, uint32_t row, int6
 
 static silt_status count_stats(void *ctx, uint32_t k, str stats, silt_error *err) {
     record_count *c = ctx;
-    arena *a = arena_new();
-    if (!a) return error_no_memory(err);
-    const json_node *node;
-    int64_t records = -1;
-    if (stats.ptr && json_parse(stats, a, &node, NULL) == SILT_OK) records = json_get_i64(node, "numRecords", -1);
-    arena_free(a);
+    int64_t records;
+    (void)err;
+    if (!stats_num_records(stats, c->scratch, &records)) records = -1;
+    arena_reset(c->scratch);
     add_records(c, c->batch, c->rows[k], records);
     return SILT_OK;
 }
@@ -184,8 +183,10 @@ silt_status delta_snapshot_num_records(const delta_snapshot *s, bool *out_known,
     pthread_mutex_lock(&m->lock);
     silt_status status = SILT_OK;
     if (!m->counted) {
-        record_count c = {.known = true};
+        record_count c = {.scratch = arena_new(), .known = true};
+        if (!c.scratch) status = error_no_memory(err);
         for (size_t i = 0; i < s->n_views && status == SILT_OK && c.known; i++) status = count_view(s, &s->views[i], &c, err);
+        arena_free(c.scratch);
         if (status == SILT_OK) {
             m->counted = true;
             m->count_known = c.known;

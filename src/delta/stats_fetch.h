@@ -17,4 +17,7 @@ typedef silt_status (*stats_fn)(void *ctx, uint32_t k, str stats, silt_error *er
 silt_status stats_fetch(const delta_env *env, const file_batch *b, const uint32_t *rows, uint32_t n, stats_fn fn, void *ctx,
                         silt_error *err) MUST_CHECK;
 
+/** numRecords of a statistics text; false when it is not there. `scratch` is used where the text has to be parsed. */
+bool stats_num_records(str stats, arena *scratch, int64_t *out);
+
 #endif

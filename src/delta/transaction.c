@@ -6,6 +6,7 @@
 #include "base/uri.h"
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
+#include "delta/stats_fetch.h"
 #include "delta/txn_state.h"
 
 str txn_table_name(const delta_txn *t) { return str_is_null(t->env->root_display) ? t->root : t->env->root_display; }

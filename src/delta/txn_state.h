@@ -83,8 +83,6 @@ bool row_tracking_is_on(const delta_protocol *p, const delta_metadata *m);
 int64_t row_tracking_high_water(const delta_domain *domains, size_t n);
 /** Give baseRowId above the mark and defaultRowCommitVersion = version to every fresh add. *out_high_water is the new mark. */
 silt_status row_tracking_assign(delta_txn *t, int64_t version, int64_t *out_high_water, silt_error *err) MUST_CHECK;
-/** numRecords of a statistics text; false when it is not there. */
-bool stats_num_records(str stats, arena *scratch, int64_t *out);
 
 /* ---- conflict.c ---- */
 /** Check one winner by the rules in order and take over what it changed. */
