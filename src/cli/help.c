@@ -45,7 +45,8 @@ static const struct { const char *name, *summary, *text; } topics[] = {
     {"formats", "how values are written",
      "JSON (json, jsonl): integers and doubles as numbers (NaN, Infinity, -Infinity as strings), decimals as strings with their scale, dates \"2026-01-31\", timestamps\n"
      "\"2026-01-31T10:00:00.000000Z\" in UTC, timestamp_ntz without the Z, binary as base64, maps as arrays of [key, value], structs as objects, variants as their JSON.\n"
-     "table, csv, markdown: as Spark's CAST(x AS STRING), timestamps in the session's time zone. In csv NULL is empty and the empty string is \"\".\n"},
+     "table, csv, markdown: as Spark's CAST(x AS STRING), timestamps in the session's time zone. In csv NULL is empty and the empty string is \"\".\n"
+     "On a terminal too narrow for the rows, table shows each row as a block, a line per column.\n"},
     {"exit", "exit status", "0 done, 1 failed (the condition and message on standard error; nothing half-committed), 2 wrong usage.\n"},
 };
 

@@ -1,10 +1,11 @@
 /*
  * Result formats. Each is three functions over one row buffer: begin (the columns), row, end. Everything streams: the table format alone looks at its first rows
- * to choose the column widths. With -o FILE the bytes go to a temporary neighbour that is renamed at the end, so that FILE is whole or absent.
+ * to choose the column widths; rows that a terminal would wrap are shown as blocks, a line per column. With -o FILE the bytes go to a temporary neighbour that is renamed at the end, so that FILE is whole or absent.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -31,7 +32,7 @@ struct output {
     char **held;
     size_t n_held, held_capacity;
     int *widths;
-    bool flushed;
+    bool flushed, as_blocks;
 };
 
 static void put_line(output *o) {
@@ -165,6 +166,47 @@ static void table_head(output *o, bool markdown) {
 
 static bool is_markdown(const output *o) { return strcmp(o->format->name, "markdown") == 0; }
 
+/* ---- blocks: a row too wide for the screen, a line per column ---- */
+
+static int screen_width(const output *o) {
+    struct winsize size;
+    if (!isatty(fileno(o->file))) return 0;
+    if (ioctl(fileno(o->file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    return columns ? atoi(columns) : 0;
+}
+
+static bool is_too_wide(const output *o) {
+    int screen = screen_width(o);
+    int64_t width = 2 * (o->schema.n_children - 1);
+    for (int64_t c = 0; c < o->schema.n_children; c++) width += o->widths[c];
+    return screen > 0 && width > screen && o->schema.n_children > 1;
+}
+
+static void block_row(output *o, const char *const *cells, int64_t number) {
+    int name_width = 0;
+    for (int64_t c = 0; c < o->schema.n_children; c++) {
+        int w = display_width(o->schema.children[c]->name);
+        if (w > name_width) name_width = w;
+    }
+    text_printf(&o->line, "-- row %lld --\n", (long long)number);
+    for (int64_t c = 0; c < o->schema.n_children; c++) {
+        const char *name = o->schema.children[c]->name;
+        text_add_z(&o->line, name);
+        pad(&o->line, name_width - display_width(name), ' ');
+        text_printf(&o->line, "  %s\n", cells[c]);
+    }
+    put_line(o);
+}
+
+static void held_row(output *o, size_t at, int64_t number) {
+    const char *const *cells = (const char *const *)o->held + at;
+    if (o->as_blocks) block_row(o, cells, number);
+    else table_line(o, cells, is_markdown(o));
+}
+
+/* ---- */
+
 static void table_flush(output *o) {
     size_t n = (size_t)o->schema.n_children;
     for (size_t c = 0; c < n; c++) {
@@ -175,8 +217,9 @@ static void table_flush(output *o) {
             if (w > o->widths[c]) o->widths[c] = w < WIDTH_MAX ? w : WIDTH_MAX;
         }
     }
-    table_head(o, is_markdown(o));
-    for (size_t i = 0; i + n <= o->n_held; i += n) table_line(o, (const char *const *)o->held + i, is_markdown(o));
+    o->as_blocks = !is_markdown(o) && o->n_held > 0 && is_too_wide(o);
+    if (!o->as_blocks) table_head(o, is_markdown(o));
+    for (size_t i = 0; i + n <= o->n_held; i += n) held_row(o, i, (int64_t)(i / n) + 1);
     for (size_t i = 0; i < o->n_held; i++) free(o->held[i]);
     o->n_held = 0;
     o->flushed = true;
@@ -198,7 +241,7 @@ static void table_row(output *o, const struct ArrowArray *batch, int64_t i) {
     for (size_t c = 0; c < n; c++) o->held[o->n_held + c] = cell_text(o, batch, (int64_t)c, i);
     o->n_held += n;
     if (o->flushed) {
-        table_line(o, (const char *const *)o->held, is_markdown(o));
+        held_row(o, 0, o->rows + 1);
         for (size_t c = 0; c < n; c++) free(o->held[c]);
         o->n_held = 0;
     } else if (o->rows + 1 == WIDTH_ROWS) {

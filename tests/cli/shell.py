@@ -101,6 +101,17 @@ def test_multi_line():
     equal(t.end(), 0)
 
 
+def test_rows_too_wide_for_the_screen():
+    statement = "SELECT n AS a, repeat('x', %d) AS long_name, 'y' AS z FROM VALUES (1), (2) AS v(n)"
+    t = shell()
+    shown = t.ask(statement % 250 + ";")
+    for n in (1, 2):
+        assert "-- row %d --\na          %d\nlong_name  %s\nz          y\n" % (n, n, "x" * 250) in shown, shown
+    assert "-- row" not in t.ask(statement % 150 + ";"), "150 fit the screen's 200"
+    equal(t.end(), 0)
+    assert "-- row" not in ok("sql", statement % 250).out, "a pipe has no width"
+
+
 def test_errors_do_not_end_it():
     t = shell()
     assert "[DIVIDE_BY_ZERO]" in t.ask("SELECT 1/0;")
