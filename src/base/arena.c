@@ -37,6 +37,7 @@ struct arena {
     deferred *deferred;
     size_t next_block;
     size_t bytes;
+    uint32_t number;
 };
 
 _Static_assert(sizeof(block) % 16 == 0, "block data must be 16-byte aligned");
@@ -162,6 +163,8 @@ bool arena_defer(arena *a, void (*fn)(void *ctx), void *ctx) {
     a->deferred = d;
     return true;
 }
+
+uint32_t arena_number(arena *a) { return ++a->number; }
 
 size_t arena_bytes(const arena *a) { return a->bytes; }
 

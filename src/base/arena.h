@@ -34,6 +34,9 @@ bool arena_defer(arena *a, void (*fn)(void *ctx), void *ctx);
 /** Bytes held from the system. */
 size_t arena_bytes(const arena *a);
 
+/** 1, 2, 3, …: another number at each call, also after a reset; for names that are unique in one operation. */
+uint32_t arena_number(arena *a);
+
 /** Copies end in a NUL that is not counted. {NULL,0} on exhaustion (a null input gives an empty string). */
 str arena_str(arena *a, str s);
 char *arena_cstr(arena *a, str s);

@@ -83,6 +83,18 @@ str delta_dv_unique_id(const delta_dv *dv, arena *arena);
  */
 silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt_error *err) MUST_CHECK;
 
+/**
+ * The same source of only some of its files: file i where keep[i] (copied; delta_snapshot_n_files flags). scan_file.index stays the snapshot's number. Scans still prune;
+ * counts and bounds are those of the kept files or unknown.
+ */
+silt_status delta_table_source_files(const delta_snapshot *s, const uint8_t *keep, table_source **out, silt_error *err) MUST_CHECK;
+
+/**
+ * What the log alone says about a predicate and the files of a source of delta_table_source: out_some[i] = 0: no row of file i is TRUE; out_all[i] = 1: every row is.
+ * Flags by scan_file.index, in `a`. Reads statistics only where the predicate asks for more than partition columns; no deletion vector, no data file.
+ */
+silt_status delta_files_matching(const table_source *t, const predicate *where, arena *a, uint8_t **out_some, uint8_t **out_all, silt_error *err) MUST_CHECK;
+
 /* ---- time travel and history ---- */
 /** Latest version with commit time <= timestamp_ms (adjusted to be strictly increasing; in-commit timestamps where on).
  * Errors: DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION, DELTA_TIMESTAMP_GREATER_THAN_COMMIT. */

@@ -78,6 +78,7 @@ static void prune_view_partitions(const delta_source *t, const predicate *where,
     uint8_t *keep = out->keep + t->snapshot->first_file[view];
     for (uint32_t k = 0; k < v->n_adds; k++) {
         uint32_t row = batch_view_add(v, k);
+        if (!keep[k]) continue;
         uint8_t *verdict = &verdicts[p->n_columns && v->batch->rows[row].flags & ROW_HAS_PARTITION ? v->batch->rows[row].partition
                                                                                                    : v->batch->n_partitions];
         if (*verdict == 0) {
@@ -185,19 +186,75 @@ silt_status source_prune(const delta_source *t, const predicate *where, const pa
     *out = (prune_result){.keep = arena_alloc(a, n + 1)};
     if (!out->keep) return error_no_memory(err);
     memset(out->keep, 1, n + 1);
+    if (t->keep) memcpy(out->keep, t->keep, n);
     if (!where || where->kind == PRED_UNKNOWN || where->kind == PRED_TRUE) return SILT_OK;
     for (size_t v = 0; v < s->n_views; v++) {
         uint8_t *verdicts = ARENA_ARRAY(a, s->views[v].batch->n_partitions + 1, uint8_t);
         if (!verdicts) return error_no_memory(err);
         prune_view_partitions(t, where, p, v, verdicts, a, out);
     }
-    if (!asks_data(t, where) || out->by_partition == n) return SILT_OK;
+    if (!asks_data(t, where) || out->by_partition == t->n_kept) return SILT_OK;
     prune_job job = {.where = where, .first_file = s->first_file, .keep = out->keep};
     stats_job stats = {.t = t, .partitions = p, .keep = out->keep, .fn = prune_by_stats, .ctx = &job};
     silt_error why = {0};
     silt_status status = each_stats(&stats, &why);
     out->by_stats = job.dropped;
     if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK; /* what could not be read stays kept */
+    if (err) *err = why;
+    return status;
+}
+
+/* ---- files of which every row is meant ---- */
+
+typedef struct match_job {
+    const predicate *where;
+    const size_t *first_file;
+    uint8_t *all;
+} match_job;
+
+static silt_status match_stats(void *ctx, size_t view, uint32_t k, const file_stats *stats, silt_error *err) {
+    match_job *job = ctx;
+    stats_source source;
+    (void)err;
+    file_stats_source(stats, &source);
+    job->all[job->first_file[view] + k] = predicate_all_match(job->where, &source);
+    return SILT_OK;
+}
+
+/* Partition values decide alone: no statistics are fetched. */
+static silt_status match_partitions(const delta_source *t, const partition_table *p, const uint8_t *some, match_job *job, silt_error *err) {
+    const delta_snapshot *s = t->snapshot;
+    arena *scratch = arena_new();
+    if (!scratch) return error_no_memory(err);
+    for (size_t v = 0; v < s->n_views; v++)
+        for (uint32_t k = 0; k < s->views[v].n_adds; k++) {
+            file_stats stats;
+            if (!some[s->first_file[v] + k]) continue;
+            file_stats_parse(STR_NULL, t->base.schema, scratch, &stats);
+            if (p->n_columns)
+                file_stats_set_partition(&stats, t->base.partition_columns, p->n_columns, partition_table_row(p, t, v, batch_view_add(&s->views[v], k)));
+            (void)match_stats(job, v, k, &stats, NULL);
+        }
+    arena_free(scratch);
+    return SILT_OK;
+}
+
+silt_status delta_files_matching(const table_source *base, const predicate *where, arena *a, uint8_t **out_some, uint8_t **out_all, silt_error *err) {
+    const delta_source *t = (const delta_source *)base;
+    partition_table partitions;
+    prune_result pruned;
+    TRY(partition_table_build(t, a, &partitions, err));
+    TRY(source_prune(t, where, &partitions, a, &pruned, err));
+    *out_some = pruned.keep;
+    *out_all = ARENA_ARRAY(a, delta_snapshot_n_files(t->snapshot) + 1, uint8_t);
+    if (!*out_all) return error_no_memory(err);
+    if (!where || where->kind == PRED_UNKNOWN) return SILT_OK;
+    match_job job = {.where = where, .first_file = t->snapshot->first_file, .all = *out_all};
+    if (!asks_data(t, where)) return match_partitions(t, &partitions, pruned.keep, &job, err);
+    stats_job stats = {.t = t, .partitions = &partitions, .keep = pruned.keep, .fn = match_stats, .ctx = &job};
+    silt_error why = {0};
+    silt_status status = each_stats(&stats, &why);
+    if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK; /* what could not be read has no flag */
     if (err) *err = why;
     return status;
 }
@@ -287,7 +344,7 @@ silt_status source_bounds(const delta_source *t, column_path column, arena *a, b
     if (!type || (!job.partition && !has_exact_bounds(type))) return SILT_OK;
     TRY(partition_table_build(t, a, &partitions, err));
     if (pthread_mutex_init(&job.lock, NULL) != 0) return error_no_memory(err);
-    stats_job stats = {.t = t, .partitions = &partitions, .fn = take_bounds, .ctx = &job};
+    stats_job stats = {.t = t, .partitions = &partitions, .keep = t->keep, .fn = take_bounds, .ctx = &job};
     silt_error why = {0};
     silt_status status = each_stats(&stats, &why);
     pthread_mutex_destroy(&job.lock);

@@ -101,7 +101,7 @@ static silt_status source_scan(const table_source *base, const predicate *where,
     const delta_source *t = of(base);
     partition_table partitions;
     prune_result pruned;
-    *out = (table_scan){.total_files = delta_snapshot_n_files(t->snapshot), .total_bytes = t->snapshot->size_bytes};
+    *out = (table_scan){.total_files = t->n_kept, .total_bytes = t->kept_bytes};
     TRY(partition_table_build(t, a, &partitions, err));
     TRY(source_prune(t, where, &partitions, a, &pruned, err));
     out->pruned_by_partition = pruned.by_partition;
@@ -114,6 +114,7 @@ static silt_status source_scan(const table_source *base, const predicate *where,
 
 static bool source_row_count(const table_source *base, int64_t *out) {
     bool known;
+    if (of(base)->keep) return false;
     return delta_snapshot_num_records(of(base)->snapshot, &known, out, NULL) == SILT_OK && known;
 }
 
@@ -163,7 +164,27 @@ static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error
     return t->base.description.ptr && t->base.location.ptr ? SILT_OK : error_no_memory(err);
 }
 
-silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt_error *err) {
+static silt_status keep_files(delta_source *t, const delta_snapshot *s, const uint8_t *keep, silt_error *err) {
+    size_t n = delta_snapshot_n_files(s);
+    t->n_kept = n;
+    t->kept_bytes = s->size_bytes;
+    if (!keep) return SILT_OK;
+    uint8_t *copy = arena_alloc(t->arena, n + 1);
+    if (!copy) return error_no_memory(err);
+    memcpy(copy, keep, n);
+    t->keep = copy;
+    t->n_kept = 0;
+    t->kept_bytes = 0;
+    for (size_t v = 0; v < s->n_views; v++)
+        for (uint32_t k = 0; k < s->views[v].n_adds; k++) {
+            if (!keep[s->first_file[v] + k]) continue;
+            t->n_kept++;
+            t->kept_bytes += s->views[v].batch->rows[batch_view_add(&s->views[v], k)].size_bytes;
+        }
+    return SILT_OK;
+}
+
+static silt_status make_source(const delta_snapshot *s, const uint8_t *keep, table_source **out, silt_error *err) {
     *out = NULL;
     if (s->table->metadata.schema->n_fields == 0)
         return err_DELTA_READ_TABLE_WITHOUT_COLUMNS(err, delta_table_name(s->env, s->root));
@@ -172,9 +193,16 @@ silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt
     t->arena = arena_new();
     t->snapshot = delta_snapshot_retain(s);
     silt_status status = t->arena ? describe(t, s, err) : error_no_memory(err);
+    if (status == SILT_OK) status = keep_files(t, s, keep, err);
     if (status == SILT_OK)
         *out = &t->base;
     else
         source_release(&t->base);
     return status;
+}
+
+silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt_error *err) { return make_source(s, NULL, out, err); }
+
+silt_status delta_table_source_files(const delta_snapshot *s, const uint8_t *keep, table_source **out, silt_error *err) {
+    return make_source(s, keep, out, err);
 }

@@ -9,6 +9,9 @@ typedef struct delta_source {
     table_source base;
     delta_snapshot *snapshot; /**< retained */
     arena *arena;
+    const uint8_t *keep; /**< by file number: only these files; NULL: all */
+    size_t n_kept;
+    int64_t kept_bytes;
 } delta_source;
 
 /** Partition values of every map in every view of a snapshot, typed. */

@@ -7,6 +7,7 @@
 
 #include "base/thread.h"
 #include "expr/expr.h"
+#include "table/row_set.h"
 
 typedef struct engine engine;
 
@@ -57,6 +58,18 @@ double engine_result_progress(const engine_result *r);
 /** Text lines of EXPLAIN for a bound query: the scans with files and bytes (total, pruned, read), the predicate used, the plan; extended adds the printed SQL and DuckDB's plan. */
 silt_status engine_explain(engine *e, query *q, const bind_env *env, bool extended, buf *out, silt_error *err) MUST_CHECK;
 
+/* ---- row-level changes ---- */
+/** Makes a row set known to queries under a number. The set is borrowed and must not change while a query uses it. */
+silt_status engine_row_set_register(engine *e, const row_set *s, uint64_t *out_id, silt_error *err) MUST_CHECK;
+void engine_row_set_unregister(engine *e, uint64_t id); /**< 0 is fine */
+/** Bound BOOLEAN NOT NULL expression: is the row in the set? `file` and `row` are bound BIGINT expressions (the columns silt_file and silt_row); null: not in it. */
+silt_status engine_in_row_set(uint64_t id, expr *file, expr *row, arena *a, expr **out, silt_error *err) MUST_CHECK;
+/**
+ * Run a bound query (expr_push_predicates has run) into a table of the engine's own, which spills to the temp directory under the memory limit. The source has the query's
+ * column names and types and may be read as often as wanted, also by several queries at once; row_count is known. ops->release drops the table; the engine must still be open.
+ */
+silt_status engine_materialize(engine *e, query *q, const bind_env *env, table_source **out, silt_error *err) MUST_CHECK;
+
 /* ---- sources that are not tables ---- */
 /** parquet.`path`, csv.`path`, json.`path` (a file, a folder or a glob), with Spark's reader options (header, sep, quote, escape, nullValue, dateFormat, inferSchema, multiLine, mergeSchema, schema).
  * `declared` (may be NULL) is a given schema. Hive partition folders become columns as in Spark. */
@@ -90,6 +103,9 @@ typedef struct write_spec {
     bool variant_shredding;
     str time_zone; /**< statistics' timestamps are written in UTC with Z; partition folders show the session zone */
     int64_t max_records_per_file; /**< at most so many rows in one file; <= 0: no limit */
+    str folder; /**< files go under root/folder/…, which the paths of written_file include ("_change_data"); null: none */
+    const char *file_prefix; /**< NULL: "part"; "cdc" for change files */
+    size_t n_extra_columns;  /**< the last n fields of `schema` are no columns of the table: written by their names, without statistics and field ids (_change_type, materialised row ids) */
 } write_spec;
 
 typedef struct written_file {

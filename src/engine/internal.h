@@ -30,7 +30,7 @@ struct engine {
     pthread_mutex_t mutex; /* guards everything below */
     engine_connection *connections;
     uint64_t next_id;
-    engine_registry scans, feeds, taps;
+    engine_registry scans, feeds, taps, row_sets;
     char *time_zone;      /* the session's, for folding */
     char *temp_directory; /* owned and removed on close when temp_is_private */
     bool temp_is_private;
@@ -70,8 +70,13 @@ void engine_stream_close(engine_stream *s);
 /** Gives the object a number; false on exhaustion. */
 bool engine_register(engine *e, engine_registry *r, void *object, uint64_t *out_id);
 void engine_unregister(engine *e, engine_registry *r, uint64_t id);
+/** A number that no object has or will have. */
+uint64_t engine_take_number(engine *e);
 /** NULL when unknown. The object must be kept alive by a running statement. */
 void *engine_find(engine *e, engine_registry *r, uint64_t id);
+
+/* ---- row_sets.c ---- */
+silt_status engine_register_row_sets(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
 
 /* ---- empty_file.c ---- */
 /** Path of a Parquet file without rows, borrowed from the engine. */

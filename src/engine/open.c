@@ -60,6 +60,13 @@ void engine_unregister(engine *e, engine_registry *r, uint64_t id) {
     pthread_mutex_unlock(&e->mutex);
 }
 
+uint64_t engine_take_number(engine *e) {
+    pthread_mutex_lock(&e->mutex);
+    uint64_t number = ++e->next_id;
+    pthread_mutex_unlock(&e->mutex);
+    return number;
+}
+
 void *engine_find(engine *e, engine_registry *r, uint64_t id) {
     pthread_mutex_lock(&e->mutex);
     size_t i = registry_index(r, id);
@@ -175,7 +182,7 @@ static silt_status register_everything(engine *e, silt_error *err) {
     if (status == SILT_OK) status = engine_register_arrow_input(e, connection, err);
     if (status == SILT_OK) status = engine_register_feed(e, connection, err);
     if (status == SILT_OK) status = engine_register_tap(e, connection, err);
-
+    if (status == SILT_OK) status = engine_register_row_sets(e, connection, err);
     duckdb_disconnect(&connection);
     return status;
 }
@@ -217,6 +224,7 @@ void engine_close(engine *e) {
     registry_dispose(&e->scans);
     registry_dispose(&e->feeds);
     registry_dispose(&e->taps);
+    registry_dispose(&e->row_sets);
     free(e->temp_directory);
     free(e->time_zone);
     pthread_cond_destroy(&e->watcher_wake);

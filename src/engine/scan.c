@@ -74,7 +74,7 @@ static silt_status find_local_paths(scan_node *node, arena *a, silt_error *err) 
         if (status == SILT_NOT_FOUND && str_eqz(node->source->format, "delta"))
             return err_DELTA_FILE_NOT_FOUND_DETAILED(err, file->path);
         TRY(status);
-        node->has_deleted |= file->deleted != NULL;
+        node->has_deleted |= file->deleted || file->only;
     }
     node->local_paths = paths;
     return SILT_OK;
@@ -270,8 +270,12 @@ static void print_metadata(buf *out, const scan_node *node, const scan_group *g,
 static void print_column(buf *out, const scan_node *node, const scan_group *g, size_t i) {
     const data_type *schema = node->source->schema;
     size_t partition;
-    if (i >= schema->n_fields) {
+    if (i == schema->n_fields) {
         print_metadata(out, node, g, node->rel->columns[i].type);
+    } else if (i == schema->n_fields + 1) {
+        print_file_constant(out, g, "long", FILE_INDEX);
+    } else if (i == schema->n_fields + 2) {
+        buf_append_z(out, "rn");
     } else if (schema->fields[i].type->id == TYPE_VOID) {
         buf_append_z(out, "NULL::INTEGER");
     } else if (is_partition_column(node->source, i, &partition)) {
@@ -281,9 +285,13 @@ static void print_column(buf *out, const scan_node *node, const scan_group *g, s
     }
 }
 
-static size_t column_count(const scan_node *node) { return node->source->schema->n_fields + (uses_metadata(node->rel) ? 1 : 0); }
+/* The schema's columns, `_metadata`, and the two places of a row where they are asked for. */
+static size_t column_count(const scan_node *node) { return node->source->schema->n_fields + (node->rel->needs_row_id ? 3 : 1); }
 
-static bool column_is_used(const relation *rel, size_t i) { return !rel->column_used || rel->column_used[i]; }
+static bool column_is_used(const relation *rel, size_t i) {
+    if (i == rel->source->schema->n_fields) return uses_metadata(rel);
+    return !rel->column_used || rel->column_used[i];
+}
 
 /* ---- blocks ---- */
 
@@ -322,12 +330,6 @@ static void print_block(buf *out, const scan_node *node, const scan_group *g) {
         print_column(out, node, g, i);
         buf_printf(out, " AS c%zu", i);
     }
-    if (node->rel->needs_row_id) {
-        if (any) buf_append_z(out, ", ");
-        any = true;
-        print_file_constant(out, g, "long", FILE_INDEX);
-        buf_append_z(out, " AS file_index, rn AS file_row_number");
-    }
     if (!any) buf_append_z(out, "0 AS none");
     buf_append_z(out, " FROM ");
     print_inner(out, node, g);
@@ -343,10 +345,6 @@ static void print_no_rows(buf *out, const scan_node *node) {
         buf_append_z(out, "NULL::");
         engine_write_type(out, node->rel->columns[i].type, true);
         buf_printf(out, " AS c%zu", i);
-    }
-    if (node->rel->needs_row_id) {
-        buf_printf(out, "%sNULL::BIGINT AS file_index, NULL::BIGINT AS file_row_number", any ? ", " : "");
-        any = true;
     }
     if (!any) buf_append_z(out, "0 AS none");
     buf_append_z(out, " WHERE false");

@@ -9,6 +9,7 @@
 
 #include "base/ident.h"
 #include "base/uri.h"
+#include "engine/sources.h"
 #include "engine/write_copy.h"
 #include "engine/write_feed.h"
 #include "engine/write_partition.h"
@@ -89,8 +90,9 @@ static silt_status name_file(writer *w, const value *partition, str *out_relativ
     buf path;
     buf_init(&path, BUF_MAX_DEFAULT);
     partition_write_folder(&path, w->spec, partition, w->arena);
-    char before_counter = w->spec->n_partition_columns > 0 ? '.' : '-'; /* Spark's two committers differ here */
-    buf_printf(&path, "part-%05zu-%s%cc000%s", w->n_open, uuid, before_counter, w->format.suffix);
+    bool dotted = w->spec->n_partition_columns > 0 || w->spec->folder.len; /* Spark's two committers differ here; its change files are always partitioned */
+    buf_printf(&path, "%s-%05zu-%s%cc000%s", w->spec->file_prefix ? w->spec->file_prefix : "part", w->n_open, uuid, dotted ? '.' : '-',
+               w->format.suffix);
     *out_relative = buf_ok(&path) ? arena_str(w->arena, buf_str(&path)) : STR_NULL;
     buf_dispose(&path);
     return out_relative->ptr ? SILT_OK : error_no_memory(err);
@@ -184,22 +186,56 @@ static bool nested_names_are_physical(const data_type *schema) {
     return true;
 }
 
-/* One table, filtered, computed or aggregated: then its rows take at most about what they take now. */
-static bool is_of_one_table(const query *q) {
-    if (q->set != SET_NONE || q->n_ctes || !q->from) return false;
-    if (q->from->kind == REL_SUBQUERY) return q->from->subquery && is_of_one_table(q->from->subquery);
-    return q->from->kind == REL_TABLE;
+/* What is known of a query's rows before it runs. */
+typedef struct rows_guess {
+    int64_t file_bytes, file_rows; /* of the data files that are read; file_rows < 0: not known */
+    int64_t kept_rows;             /* of tables in memory */
+} rows_guess;
+
+/* A table in memory of so few rows is no reason for a second file, however wide they are. */
+#define FEW_ROWS ((int64_t)100000)
+
+static bool guess_table(const writer *w, const relation *rel, rows_guess *out) {
+    int64_t rows;
+    if (engine_source_is_own(rel->source)) {
+        if (!rel->source->ops->row_count(rel->source, &rows)) return false;
+        out->kept_rows += rows;
+        return true;
+    }
+    const scan_node *node = NULL;
+    for (size_t i = 0; !node && i < w->query.scans.n_nodes; i++)
+        if (w->query.scans.nodes[i]->rel == rel) node = w->query.scans.nodes[i];
+    if (!node || (node->scan.n_files && node->scan.read_bytes <= 0)) return false;
+    out->file_bytes += node->scan.read_bytes;
+    for (size_t i = 0; i < node->scan.n_files; i++) {
+        bool known = out->file_rows >= 0 && node->scan.files[i].num_records >= 0;
+        out->file_rows = known ? out->file_rows + node->scan.files[i].num_records : -1;
+    }
+    return true;
+}
+
+/* Rows of one table after another, filtered, computed or aggregated: then they take at most about what they take now. */
+static bool guess_rows(const writer *w, const query *q, rows_guess *out) {
+    if (q->n_ctes) return false;
+    if (q->set == SET_UNION && q->set_all) return guess_rows(w, q->left, out) && guess_rows(w, q->right, out);
+    if (q->set != SET_NONE || !q->from) return false;
+    if (q->from->kind == REL_SUBQUERY) return q->from->subquery && guess_rows(w, q->from->subquery, out);
+    return q->from->kind == REL_TABLE && guess_table(w, q->from, out);
 }
 
 static bool makes_one_file(const writer *w) {
     const write_spec *spec = w->spec;
+    rows_guess guess = {0};
     if (spec->n_partition_columns || spec->max_records_per_file > 0 || !spec->collect_stats ||
-        !nested_names_are_physical(spec->schema))
+        !nested_names_are_physical(spec->schema) || !guess_rows(w, w->query.query, &guess))
         return false;
-    if (w->query.scans.n_nodes != 1 || !is_of_one_table(w->query.query)) return false;
     if (spec->target_file_bytes <= 0) return true;
-    int64_t bytes = w->query.scans.nodes[0]->scan.read_bytes;                           /* 0: not known */
-    return bytes > 0 && bytes - spec->target_file_bytes <= spec->target_file_bytes / 4; /* a small rest is no file of its own */
+    int64_t bytes = guess.file_bytes;
+    if (guess.kept_rows > FEW_ROWS) {
+        if (guess.file_rows <= 0) return false;
+        bytes += (int64_t)((double)guess.file_bytes * (double)guess.kept_rows / (double)guess.file_rows);
+    }
+    return bytes - spec->target_file_bytes <= spec->target_file_bytes / 4; /* a small rest is no file of its own */
 }
 
 static silt_status copy_query(writer *w, const write_tap *tap, const open_file *file, int64_t *out_rows, silt_error *err) {

@@ -99,7 +99,7 @@ static void write_ids(buf *sql, const write_spec *spec) {
     }
     bool first = true;
     buf_append_z(sql, ", FIELD_IDS {");
-    for (size_t i = 0; i < spec->schema->n_fields; i++)
+    for (size_t i = 0; i < spec->schema->n_fields - spec->n_extra_columns; i++)
         if (is_written(spec, i)) write_field_ids(sql, &first, &spec->schema->fields[i], a);
     buf_append_char(sql, '}');
     arena_free(a);

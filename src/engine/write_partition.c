@@ -102,6 +102,10 @@ static void write_random_prefix(buf *out) {
 }
 
 void partition_write_folder(buf *out, const write_spec *spec, const value *values, arena *a) {
+    if (spec->folder.len) {
+        buf_append(out, spec->folder);
+        buf_append_char(out, '/');
+    }
     if (spec->random_prefix) {
         write_random_prefix(out);
         return;

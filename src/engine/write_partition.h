@@ -11,7 +11,7 @@ silt_status partition_row_value(duckdb_vector vector, const data_type *type, siz
                                 silt_error *err) MUST_CHECK;
 /** An expression over column `c<column>` that is equal exactly where partition_rows_equal is true. */
 void partition_write_sort_key(buf *out, const data_type *type, size_t column);
-/** Folder of a file with these values, ending in '/', "" for an unpartitioned table. */
+/** Folder of a file with these values, ending in '/', the write's own folder first; "" for an unpartitioned table without one. */
 void partition_write_folder(buf *out, const write_spec *spec, const value *values, arena *a);
 
 #endif

@@ -86,13 +86,15 @@ static bool is_partition_column(const write_spec *spec, size_t i) {
     return false;
 }
 
+static size_t table_columns(const write_spec *spec) { return spec->schema->n_fields - spec->n_extra_columns; }
+
 static bool make_children(chooser *c, stats_node *node, const data_type *type) {
     node->type = type;
     node->children = calloc(type->n_fields ? type->n_fields : 1, sizeof *node->children);
     if (!node->children) return false;
     node->n_children = type->n_fields;
     for (size_t i = 0; i < type->n_fields; i++) {
-        if (c->depth == 0 && is_partition_column(c->spec, i)) continue;
+        if (c->depth == 0 && (is_partition_column(c->spec, i) || i >= table_columns(c->spec))) continue;
         c->path[c->depth++] = (uint32_t)i;
         bool ok = make_node(c, &node->children[i], &type->fields[i]);
         c->depth--;

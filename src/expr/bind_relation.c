@@ -43,19 +43,36 @@ const data_type *relation_metadata_type(const table_source *t, arena *a) {
     return type_struct(a, fields, n);
 }
 
-silt_status bind_table_columns(binder *b, relation *r) {
+/* The table's own column wins the name: what is left to the hidden one nobody can type. */
+static relation_column row_place(const data_type *schema, str name, str hidden_name) {
+    bool taken = schema_find(schema, name) >= 0;
+    return (relation_column){.name = taken ? hidden_name : name, .type = &type_long, .hidden = true};
+}
+
+silt_status relation_bind_columns(relation *r, arena *a, silt_error *err) {
     const data_type *schema = r->source->schema;
     size_t n = schema->n_fields;
-    TRY(set_columns(b, r, n + 1));
+    r->n_columns = n + (r->needs_row_id ? 3 : 1);
+    r->columns = ARENA_ARRAY(a, r->n_columns, relation_column);
+    r->column_used = ARENA_ARRAY(a, r->n_columns, bool);
+    if (!r->columns || !r->column_used) return error_no_memory(err);
     bool is_delta = str_eqz(r->source->format, "delta"); /* Delta's readers leave VOID columns out of `*` */
     for (size_t i = 0; i < n; i++) {
         const field *f = &schema->fields[i];
         r->columns[i] = (relation_column){
             .name = f->name, .type = f->type, .nullable = f->nullable, .hidden = is_delta && f->type->id == TYPE_VOID};
     }
-    r->columns[n] = (relation_column){.name = STR("_metadata"), .hidden = true};
-    BIND_NEW(r->columns[n].type, relation_metadata_type(r->source, b->a));
-    BIND_NEW(r->column_used, ARENA_ARRAY(b->a, n + 1, bool));
+    const data_type *metadata = relation_metadata_type(r->source, a);
+    if (!metadata) return error_no_memory(err);
+    r->columns[n] = (relation_column){.name = STR("_metadata"), .type = metadata, .hidden = true};
+    if (!r->needs_row_id) return SILT_OK;
+    r->columns[n + 1] = row_place(schema, STR("silt_file"), STR("\x01silt_file"));
+    r->columns[n + 2] = row_place(schema, STR("silt_row"), STR("\x01silt_row"));
+    return SILT_OK;
+}
+
+silt_status bind_table_columns(binder *b, relation *r) {
+    TRY(relation_bind_columns(r, b->a, b->err));
     if (r->id == 0) r->id = b->next_id++;
     return SILT_OK;
 }
@@ -356,6 +373,7 @@ silt_status scope_add_relation(binder *b, scope *s, relation *r) {
 }
 
 static silt_status bind_leaf(binder *b, relation *r, scope *outer) {
+    if (r->kind == REL_FUNCTION) TRY(bind_resolver_function(b, r));
     switch (r->kind) {
         case REL_TABLE: TRY(bind_table(b, r)); break;
         case REL_SUBQUERY:

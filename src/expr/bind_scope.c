@@ -195,6 +195,13 @@ typedef struct star_list {
     size_t n, capacity, name_count, name_capacity;
 } star_list;
 
+/* `_metadata` and the places of rows are no columns of the table, whatever the star's qualifier. */
+static bool is_beside_schema(const scope_item *item) {
+    if (str_eqz(item->name, "_metadata")) return true;
+    return item->source && item->source->kind == REL_TABLE && item->source->source &&
+           item->column >= item->source->source->schema->n_fields;
+}
+
 static silt_status star_add(binder *b, star_list *list, expr *e, str name) {
     bool ok = ARENA_PUSH(b->a, list->items, list->n, list->capacity, e) &&
               ARENA_PUSH(b->a, list->names, list->name_count, list->name_capacity, name);
@@ -237,7 +244,7 @@ silt_status scope_expand_star(binder *b, scope *s, const expr *star, expr ***out
         bool qualified = star->name.count > 0;
         if (qualified && !qualifier_matches(b, item, star->name.parts, star->name.count)) continue;
         any = true;
-        if (item->hidden && (!qualified || str_eqz(item->name, "_metadata"))) continue;
+        if (item->hidden && (!qualified || is_beside_schema(item))) continue;
         if (excluded(b, star, item, used)) continue;
         expr *e;
         BIND_NEW(e, expr_new(b->a, EXPR_COLUMN, star->span));

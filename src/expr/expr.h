@@ -19,6 +19,9 @@ struct table_resolver {
     void *ctx;
     /** `rel` is a REL_TABLE with name, travel and options. Either *out_source (a table) or *out_view (a view's query text, parsed and bound by the binder in its own scope). */
     silt_status (*resolve)(table_resolver *r, const relation *rel, arena *a, table_source **out_source, str *out_view, silt_error *err);
+    /** The rows of a function in FROM that is not the binder's own (table_changes): one or two sources with the same columns, which together have them; none: no such
+     * function. `args` are unbound; they must be constants. May be NULL. */
+    silt_status (*resolve_function)(table_resolver *r, str name, expr *const *args, size_t n_args, arena *a, table_source *out_sources[2], size_t *out_n, silt_error *err);
 };
 
 typedef struct bind_env {
@@ -42,6 +45,12 @@ silt_status expr_bind(expr *e, relation *scope, const bind_env *env, arena *a, e
 /** The hidden last column `_metadata` of a REL_TABLE (index schema->n_fields): struct of file_path, file_name, file_size, file_block_start, file_block_length,
  * file_modification_time, row_index and, where the table has them, row_id, row_commit_version. The scan gives it as such a struct when column_used says so. */
 const data_type *relation_metadata_type(const table_source *t, arena *a);
+/**
+ * Fills in the columns of a REL_TABLE whose source is set: the schema's fields, the hidden `_metadata` (index n_fields), and where needs_row_id is set two more hidden ones,
+ * BIGINT NOT NULL: silt_file (n_fields + 1), the file's number in the format's own counting, and silt_row (n_fields + 2), the row's place in its file, from 0. They are named
+ * behind an alias only (t.silt_file); a table's own column of that name keeps it.
+ */
+silt_status relation_bind_columns(relation *r, arena *a, silt_error *err) MUST_CHECK;
 /** Wrap a bound expression in the cast to `target`: store assignment (ANSI) for INSERT — refuses by DATATYPE_MISMATCH / DELTA_FAILED_TO_MERGE_FIELDS rules what Spark refuses,
  * marks overflow as CAST_OVERFLOW_IN_TABLE_INSERT — or explicit CAST. Structs by position. `column` for messages. */
 typedef enum cast_mode { CAST_EXPLICIT, CAST_STORE_ASSIGNMENT, CAST_TRY } cast_mode;

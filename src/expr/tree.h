@@ -150,7 +150,7 @@ struct relation {
     relation_column *columns; size_t n_columns;
     table_source *source;      /**< TABLE: borrowed from the statement's resolver */
     bool *column_used;         /**< n_columns flags: what the query needs; set by expr_push_predicates */
-    bool needs_row_id;         /**< TABLE: file_index and file_row_number wanted (row-level operations) */
+    bool needs_row_id;         /**< TABLE, set before binding: it also has the hidden columns silt_file and silt_row (row-level operations; expr.h) */
     const predicate *where;    /**< TABLE: what the query's filters say about this relation alone; filled by expr_push_predicates */
     query *cte;                /**< CTE */
     uint32_t cte_id;

@@ -33,6 +33,12 @@ silt_status ops_rows_bind(const op *o, relation *rows, const size_t *columns, si
 /** SELECT items FROM rows, bound: `items` are bound expressions, one per field of `schema`, whose names and types the query gives. */
 silt_status ops_rows_select(const op *o, relation *rows, expr **items, const data_type *schema, query **out) MUST_CHECK;
 
+/**
+ * A bound FROM item over a source, not through the resolver; `alias` may be null. With row_ids a Delta table's hidden columns silt_file and silt_row (BIGINT) are there too.
+ * Columns: the schema's fields, `_metadata` (index n_fields, hidden), silt_file (n_fields + 1, hidden), silt_row (n_fields + 2, hidden). Each call gives a number of its own.
+ */
+silt_status ops_rows_of_source(const op *o, table_source *source, bool row_ids, str alias, relation **out) MUST_CHECK;
+
 /* ---- trees.c: unbound trees; a node belongs to one place of one tree ---- */
 silt_status ops_tree_call(const op *o, const char *function, expr *x, expr *y, expr **out) MUST_CHECK; /**< y may be NULL */
 /** CASE WHEN args[0] THEN args[1] … ELSE otherwise END; the caller fills in the branches. */
@@ -74,6 +80,10 @@ typedef struct merge_rules {
  */
 silt_status ops_schema_merge_field(const op *o, const merge_rules *rules, const field *f, const data_type *source,
                                    field *out) MUST_CHECK;
+/** A change of type that Delta can widen to in place (PROTOCOL.md "Type Widening"). */
+bool ops_schema_is_widening(const data_type *from, const data_type *to);
+/** Metadata of the nearest struct field with one more delta.typeChanges entry; `path`: "" or "element", "value.key" … from that field. */
+silt_status ops_schema_record_widening(const op *o, str metadata, str path, const data_type *from, const data_type *to, str *out) MUST_CHECK;
 /** Every value of `from` is a value of `to`, kept exactly. */
 bool ops_schema_is_lossless(const data_type *from, const data_type *to);
 
@@ -91,6 +101,7 @@ typedef struct write_target {
     delta_protocol protocol;
     const data_type *schema; /**< of metadata */
     bool metadata_changed, protocol_changed;
+    const bool *computed; /**< per column: generated, and computed in every row of the write: needs no check; NULL: none */
 } write_target;
 /** The table as it is. */
 void ops_write_target_init(write_target *t, const delta_snapshot *snapshot);
@@ -98,6 +109,13 @@ void ops_write_target_init(write_target *t, const delta_snapshot *snapshot);
 silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) MUST_CHECK;
 bool ops_write_target_is_mapped(const write_target *t);
 bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b); /**< of which one was made from the other */
+
+/* ---- protocol_note.c ---- */
+/**
+ * To be asked before a protocol is staged (`old` NULL: a new table): fills in out->note (`out` may be NULL) with what changes and who is shut out.
+ * @return OK; PROTOCOL_UPGRADE_NOT_ALLOWED where the session says silt.protocol.noUpgrade
+ */
+silt_status ops_protocol_upgrade(const op *o, const delta_protocol *old, const delta_protocol *next, ops_result *out) MUST_CHECK;
 
 /* ---- assign.c: source columns → table columns ---- */
 typedef enum value_origin { VALUE_SOURCE, VALUE_STATIC, VALUE_DEFAULT } value_origin;
@@ -117,6 +135,8 @@ silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_
 /** The table's schema after the write: merged types and appended columns (which `as` then covers too). */
 silt_status ops_assign_merge_schema(const op *o, const insert_spec *spec, const data_type *schema, const merge_rules *rules,
                                     assignment *as, const data_type **out) MUST_CHECK;
+/** Unbound: `e`, of type `from`, as a value of type `to`, struct fields paired by name at every depth (one that is missing is NULL). depth 0 outside of lambdas. */
+silt_status ops_assign_by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out) MUST_CHECK;
 /** The query whose columns are exactly the schema's. */
 silt_status ops_assign_query(const op *o, const insert_spec *spec, const data_type *schema, const assignment *as,
                              query **out) MUST_CHECK;
@@ -134,6 +154,8 @@ silt_status ops_write_plan(const op *o, const write_target *t, str root, const w
                            write_spec *out) MUST_CHECK;
 /** Wrap in checks, push predicates, write. Discard with engine_write_discard when the commit fails. */
 silt_status ops_write_rows(const op *o, const write_target *t, const write_spec *spec, query *q, write_result *out) MUST_CHECK;
+/** The file's partition values as the log has them, by physical names. */
+silt_status ops_write_partition_values(const op *o, const write_target *t, const written_file *f, str_map *out) MUST_CHECK;
 /** One add action per written file. */
 silt_status ops_write_add_files(const op *o, const write_target *t, const write_result *written, delta_txn *txn) MUST_CHECK;
 
@@ -228,7 +250,9 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
 silt_status ops_new_table_stage(const op *o, const new_table *n, const delta_snapshot *replaced, delta_txn *txn) MUST_CHECK;
 /** A query's columns as the schema of a new table. */
 silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) MUST_CHECK;
-/** DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION unless the folder is missing or empty. */
-silt_status ops_new_table_check_folder(const op *o, str table_name, str root) MUST_CHECK;
+/** CREATE where ops_new_table_look found nothing; EXISTS when a table has come there since. */
+silt_status ops_create_new(const op *o, const create_spec *spec, ops_result *out) MUST_CHECK;
+/** Is a table at `root`? Where none is, the folder must be missing or empty: DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION. */
+silt_status ops_new_table_look(const op *o, str table_name, str root, bool *out_exists) MUST_CHECK;
 
 #endif

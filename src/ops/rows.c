@@ -5,7 +5,10 @@
 #include "ops/internal.h"
 
 #define ROWS_PREFIX   "\x01silt_c" /* not typed by anybody: a control character */
-#define ROWS_FIRST_ID 900000u      /* above what a statement's own relations get; expr_bind numbers from 1000000 on */
+#define ROWS_FIRST_ID 2000000u     /* above what a statement's own relations get, and what is bound alone */
+#define ROWS_ID_STEP  1000u        /* expr_bind numbers what it finds in an expression from its relation's number on */
+
+static uint32_t take_id(const op *o) { return ROWS_FIRST_ID + ROWS_ID_STEP * arena_number(o->a); }
 
 static silt_status row_names(const op *o, size_t n, const str **out) {
     str *names = ARENA_ARRAY(o->a, n + 1, str);
@@ -26,12 +29,27 @@ silt_status ops_rows_over(const op *o, query *q, const str *names, relation **ou
     r->subquery = q;
     r->sample_percent = -1;
     r->sample_rows = -1;
-    r->id = q->id >= ROWS_FIRST_ID ? q->id + 1 : ROWS_FIRST_ID;
+    r->id = take_id(o);
     r->n_columns = q->n_columns;
     r->columns = ARENA_ARRAY(o->a, q->n_columns + 1, relation_column);
     if (!r->columns) return error_no_memory(o->err);
     for (size_t i = 0; i < q->n_columns; i++)
         r->columns[i] = (relation_column){.name = names[i], .type = q->column_types[i], .nullable = q->column_nullable[i]};
+    *out = r;
+    return SILT_OK;
+}
+
+silt_status ops_rows_of_source(const op *o, table_source *source, bool row_ids, str alias, relation **out) {
+    relation *r = ARENA_NEW(o->a, relation);
+    if (!r) return error_no_memory(o->err);
+    *r = (relation){.kind = REL_TABLE,
+                    .alias = alias,
+                    .sample_percent = -1,
+                    .sample_rows = -1,
+                    .source = source,
+                    .id = take_id(o),
+                    .needs_row_id = row_ids};
+    TRY(relation_bind_columns(r, o->a, o->err));
     *out = r;
     return SILT_OK;
 }
@@ -100,7 +118,7 @@ silt_status ops_rows_select(const op *o, relation *rows, expr **items, const dat
     q->from = rows;
     q->projections = items;
     q->n_projections = schema->n_fields;
-    q->id = rows->id + 1;
+    q->id = take_id(o);
     TRY(take_output(o, q, items, schema));
     *out = q;
     return SILT_OK;

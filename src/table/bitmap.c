@@ -71,7 +71,7 @@ static bool insert(bitmap *b, size_t at, uint32_t key, roaring_bitmap_t *low) {
     return true;
 }
 
-bool bitmap_add(bitmap *b, uint64_t row) {
+bool bitmap_add_new(bitmap *b, uint64_t row, bool *out_added) {
     uint32_t key = (uint32_t)(row >> 32);
     size_t i = lower_bound(b, key);
     if (i == b->count || b->items[i].key != key) {
@@ -81,8 +81,13 @@ bool bitmap_add(bitmap *b, uint64_t row) {
             return false;
         }
     }
-    roaring_bitmap_add(b->items[i].low, (uint32_t)row);
+    *out_added = roaring_bitmap_add_checked(b->items[i].low, (uint32_t)row);
     return true;
+}
+
+bool bitmap_add(bitmap *b, uint64_t row) {
+    bool added;
+    return bitmap_add_new(b, row, &added);
 }
 
 bool bitmap_contains(const bitmap *b, uint64_t row) {

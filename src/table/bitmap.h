@@ -9,6 +9,7 @@ typedef struct bitmap bitmap;
 bitmap *bitmap_new(void);
 void bitmap_free(bitmap *b);
 bool bitmap_add(bitmap *b, uint64_t row); /**< false on exhaustion */
+bool bitmap_add_new(bitmap *b, uint64_t row, bool *out_added); /**< the same; *out_added false: the row was there already */
 bool bitmap_contains(const bitmap *b, uint64_t row);
 uint64_t bitmap_cardinality(const bitmap *b);
 bool bitmap_or(bitmap *into, const bitmap *other);

@@ -17,6 +17,7 @@ typedef struct scan_file {
     int64_t size_bytes;
     int64_t num_records;        /**< physical rows by the log, -1 unknown */
     const bitmap *deleted;      /**< rows to leave out, NULL if none; borrowed from the scan */
+    const bitmap *only;         /**< rows to read alone, NULL: all that are not deleted; borrowed from the scan */
     const value *partition;     /**< one per partition column of the table, in partition column order; NULL when unpartitioned */
     int64_t base_row_id;        /**< -1 when absent */
     int64_t default_row_commit_version; /**< -1 when absent */

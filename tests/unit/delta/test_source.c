@@ -80,6 +80,54 @@ static void whole_scan(void **state) {
     t->ops->release(t);
 }
 
+/* A rewrite reads the files it touches again: their numbers stay those of the snapshot. */
+static void only_some_files(void **state) {
+    log_fixture *f = *state;
+    put_table(f);
+    delta_snapshot *s = log_load(f, DELTA_LATEST);
+    uint8_t keep[] = {0, 1, 1, 0, 1};
+    table_source *t;
+    if (delta_table_source_files(s, keep, &t, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    delta_snapshot_release(s);
+    memset(keep, 0, sizeof keep); /* the source has its copy */
+    table_scan scan;
+    assert_string_equal(scanned(f, t, NULL, &scan), "/t/f1,/t/f2,/t/f4");
+    assert_int_equal(scan.total_files, 3);
+    assert_int_equal(scan.total_bytes, 30);
+    assert_int_equal(scan.files[0].index, 1);
+    assert_int_equal(scan.files[2].index, 4);
+    const value x = {.type = &type_string, .as.bytes = STR("x")}, fifteen = {.type = &type_long, .as.i64 = 15};
+    predicate p = compare(PRED_EQ, column_p, 1, &type_string, &x), a = compare(PRED_EQ, column_a, 1, &type_long, &fifteen);
+    assert_string_equal(scanned(f, t, &p, &scan), "/t/f2,/t/f4");
+    assert_int_equal(scan.pruned_by_partition, 1);
+    assert_string_equal(scanned(f, t, &a, &scan), "/t/f1,/t/f4");
+    assert_int_equal(scan.pruned_by_stats, 1);
+    int64_t rows;
+    value low, high;
+    assert_false(t->ops->row_count(t, &rows));
+    assert_false(t->ops->column_bounds(t, (column_path){column_a, 1}, f->arena, &low, &high)); /* f4 has no statistics */
+    t->ops->release(t);
+}
+
+static void bounds_are_those_of_the_kept_files(void **state) {
+    log_fixture *f = *state;
+    put_table(f);
+    delta_snapshot *s = log_load(f, DELTA_LATEST);
+    static const uint8_t keep[] = {0, 1, 0, 1, 0}, none[] = {0, 0, 0, 0, 0};
+    table_source *t;
+    table_scan scan;
+    value low, high;
+    if (delta_table_source_files(s, keep, &t, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    assert_true(t->ops->column_bounds(t, (column_path){column_a, 1}, f->arena, &low, &high));
+    assert_int_equal(low.as.i64, 10);
+    assert_int_equal(high.as.i64, 30);
+    t->ops->release(t);
+    if (delta_table_source_files(s, none, &t, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    assert_string_equal(scanned(f, t, NULL, &scan), "");
+    t->ops->release(t);
+    delta_snapshot_release(s);
+}
+
 static void pruned_by_partition(void **state) {
     log_fixture *f = *state;
     put_table(f);
@@ -261,6 +309,7 @@ static void row_tracking(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(only_some_files),      TEST(bounds_are_those_of_the_kept_files),
         TEST(whole_scan),           TEST(pruned_by_partition),
         TEST(pruned_by_statistics), TEST(unusable_statistics_keep_files),
         TEST(bad_partition_value),  TEST(counts),

@@ -336,6 +336,14 @@ static void row_ids_are_base_plus_position_or_the_materialised_one(void **state)
         "0,100,9,0,ids.parquet\n1,77,3,1,ids.parquet\n2,102,9,2,ids.parquet\n1,201,8,1,noids.parquet\n2,202,8,2,noids.parquet");
 }
 
+static relation *places_over(table_source *t) {
+    relation *r = relation_over(t);
+    silt_error err = {0};
+    r->needs_row_id = true;
+    assert_ok(relation_bind_columns(r, fix.arena, &err), &err);
+    return r;
+}
+
 /* Row-level operations ask for the file's number in the format's own counting and the row's place in the file. */
 static void row_places_are_given_on_request(void **state) {
     (void)state;
@@ -346,28 +354,30 @@ static void row_places_are_given_on_request(void **state) {
     scan_file *f = add_file(t, "places.parquet");
     f->index = 71;
     f->deleted = deleted_rows(gone, 2);
-    relation *r = make_relation(t);
-    r->column_used[0] = true;
-    r->needs_row_id = true;
-    scan_plan plan;
-    buf sql;
-    engine_connection *c;
-    duckdb_result result;
-    silt_error err = {0};
-    buf_init(&sql, BUF_MAX_DEFAULT);
-    scan_plan_init(&plan, fix.engine, fix.arena);
-    buf_append_z(&sql, "SELECT string_agg(file_index || ':' || file_row_number || '=' || c0, ' ') FROM ");
-    assert_ok(plan.printer.print(&plan.printer, r, &sql, &err), &err);
-    assert_ok(engine_connect(fix.engine, &c, &err), &err);
-    assert_ok(scan_plan_apply(&plan, c, &err), &err);
-    assert_ok(engine_query(c, buf_cstr(&sql), &result, &err), &err);
-    char *text = duckdb_value_varchar(&result, 0, 0);
-    assert_string_equal(text, "70:0=0 70:1=1 70:2=2 70:3=3 71:1=1 71:3=3");
-    duckdb_free(text);
-    duckdb_destroy_result(&result);
-    engine_disconnect(c);
-    scan_plan_dispose(&plan);
-    buf_dispose(&sql);
+    relation *r = places_over(&t->base);
+    expr *items[] = {column_of(r, "silt_file"), column_of(r, "silt_row"), column_of(r, "x")};
+    assert_string_equal(rows_of(make_query(r, items, 3, NULL)), "70,0,0\n70,1,1\n70,2,2\n70,3,3\n71,1,1\n71,3,3");
+    relation *only = places_over(&t->base);
+    expr *row[] = {column_of(only, "silt_row")};
+    assert_string_equal(rows_of(make_query(only, row, 1, NULL)), "0\n1\n2\n3\n1\n3");
+}
+
+static void places_of_a_table_without_files(void **state) {
+    (void)state;
+    relation *r = places_over(&make_table("x BIGINT")->base);
+    expr *items[] = {column_of(r, "silt_file"), column_of(r, "silt_row")};
+    assert_string_equal(rows_of(make_query(r, items, 2, NULL)), "");
+}
+
+static void a_column_named_like_a_place_is_the_users(void **state) {
+    (void)state;
+    run_sql("COPY (SELECT 40 + i AS silt_file, 50 + i AS \"SILT_ROW\" FROM range(2) t(i)) TO '{}/placenames.parquet'");
+    fake_table *t = make_table("silt_file BIGINT, SILT_ROW BIGINT");
+    add_file(t, "placenames.parquet")->index = 5;
+    relation *r = places_over(&t->base);
+    expr *items[] = {column_of(r, "silt_file"), column_of(r, "SILT_ROW"), column_of(r, "\x01silt_file"),
+                     column_of(r, "\x01silt_row")};
+    assert_string_equal(rows_of(make_query(r, items, 4, NULL)), "40,50,5,0\n41,51,5,1");
 }
 
 /* ---- nothing to read, and failures ---- */
@@ -438,6 +448,8 @@ int main(void) {
         cmocka_unit_test(unmarked_binary_is_text),
         cmocka_unit_test(row_ids_are_base_plus_position_or_the_materialised_one),
         cmocka_unit_test(row_places_are_given_on_request),
+        cmocka_unit_test(places_of_a_table_without_files),
+        cmocka_unit_test(a_column_named_like_a_place_is_the_users),
         cmocka_unit_test(a_table_without_files_has_no_rows),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(a_damaged_file_is_named),

@@ -423,6 +423,59 @@ static void mapped_columns_have_physical_names_and_ids(void **state) {
 
 /* ---- partitions ---- */
 
+/* Change files: a folder and a name of their own, and columns that are none of the table's. */
+static void extra_columns_and_another_folder(void **state) {
+    (void)state;
+    fake_table *t = table_of("a BIGINT, p STRING, _change_type STRING, _row_id BIGINT",
+                             "SELECT unnest([1, 2, 3]) AS a, unnest(['x', 'y', 'x']) AS p, 'insert' AS _change_type, 7::BIGINT AS _row_id");
+    field *fields = ARENA_ARRAY(fix.arena, 4, field);
+    memcpy(fields, t->base.schema->fields, 4 * sizeof *fields);
+    fields[0].field_id = 1;
+    fields[2].field_id = 3; /* an extra column's is not written */
+    static const uint32_t partition[] = {1};
+    write_spec spec = spec_of(type_struct(fix.arena, fields, 4));
+    spec.partition_columns = partition;
+    spec.n_partition_columns = 1;
+    spec.folder = STR("_change_data");
+    spec.file_prefix = "cdc";
+    spec.n_extra_columns = 2;
+    spec.write_field_ids = true;
+    write_result r = write_table(t, &spec);
+    assert_int_equal(r.n_files, 2);
+    assert_true(str_starts_with(r.files[0].path, STR("_change_data/p=x/cdc-00000-")));
+    assert_true(str_ends_with(r.files[0].path, STR(".c000.snappy.parquet")));
+    assert_true(str_starts_with(r.files[1].path, STR("_change_data/p=y/cdc-00001-")));
+    assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
+                        "{\"numRecords\":2,\"minValues\":{\"a\":1},\"maxValues\":{\"a\":3},\"nullCount\":{\"a\":0}}");
+    assert_string_equal(duck_rows(arena_printf(fix.arena, "FROM read_parquet('%.*s/_change_data/*/*.parquet', hive_partitioning = false) ORDER BY a",
+                                               STR_ARG(spec.root)).ptr),
+                        "1,insert,7\n2,insert,7\n3,insert,7");
+    assert_string_equal(duck_rows(arena_printf(fix.arena,
+                                               "SELECT name, field_id FROM parquet_schema('%.*s/_change_data/p=y/*.parquet') WHERE type IS NOT NULL",
+                                               STR_ARG(spec.root)).ptr),
+                        "a,1\n_change_type,null\n_row_id,null");
+    engine_write_discard(&spec, &r);
+    assert_int_equal(count_files(arena_printf(fix.arena, "%.*s/_change_data/p=x", STR_ARG(spec.root)).ptr), 0);
+}
+
+/* The same without partitions, once by each way. */
+static void an_unpartitioned_change_file(void **state) {
+    (void)state;
+    for (int feed = 0; feed < 2; feed++) {
+        fake_table *t = table_of("a BIGINT, _change_type STRING", "SELECT i AS a, 'delete' AS _change_type FROM range(3) t(i)");
+        write_spec spec = spec_of(t->base.schema);
+        spec.folder = STR("_change_data");
+        spec.file_prefix = "cdc";
+        spec.n_extra_columns = 1;
+        if (feed) spec.max_records_per_file = 100;
+        write_result r = write_table(t, &spec);
+        assert_int_equal(r.n_files, 1);
+        assert_true(str_starts_with(r.files[0].path, STR("_change_data/cdc-00000-")));
+        assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
+                            "{\"numRecords\":3,\"minValues\":{\"a\":0},\"maxValues\":{\"a\":2},\"nullCount\":{\"a\":0}}");
+    }
+}
+
 static void partitions_get_folders_and_values(void **state) {
     (void)state;
     fake_table *t = table_of("x INT, p STRING", "SELECT i::INT AS x, ['a b', NULL, '', 'c/d:e', '__HIVE_DEFAULT_PARTITION__', 'a "
@@ -623,6 +676,8 @@ int main(void) {
         cmocka_unit_test(the_prefix_of_strings_may_be_another),
         cmocka_unit_test(parquet_types_are_what_spark_expects),
         cmocka_unit_test(mapped_columns_have_physical_names_and_ids),
+        cmocka_unit_test(extra_columns_and_another_folder),
+        cmocka_unit_test(an_unpartitioned_change_file),
         cmocka_unit_test(partitions_get_folders_and_values),
         cmocka_unit_test(signed_zeros_and_nan_are_partitions_of_their_own),
         cmocka_unit_test(many_partitions_over_many_chunks),

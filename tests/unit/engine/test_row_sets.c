@@ -1,0 +1,134 @@
+/* Queries that ask about rows found before: `silt_in_rows` over every shape of vector that a plan may hand it. */
+#include "support.h"
+
+#include "engine/internal.h"
+
+static relation *places_over(table_source *t) {
+    relation *r = relation_over(t);
+    silt_error err = {0};
+    r->needs_row_id = true;
+    assert_ok(relation_bind_columns(r, fix.arena, &err), &err);
+    return r;
+}
+
+static expr *in_set(uint64_t id, relation *r) {
+    expr *made;
+    silt_error err = {0};
+    assert_ok(engine_in_row_set(id, column_of(r, "silt_file"), column_of(r, "silt_row"), fix.arena, &made, &err), &err);
+    return made;
+}
+
+static uint64_t registered(const row_set *s) {
+    uint64_t id;
+    silt_error err = {0};
+    assert_ok(engine_row_set_register(fix.engine, s, &id, &err), &err);
+    return id;
+}
+
+static row_set *every(size_t n_files, size_t file, uint64_t rows, uint64_t step) {
+    row_set *s = row_set_new(n_files);
+    for (uint64_t i = 0; i < rows; i += step) assert_true(row_set_add(s, file, i, NULL));
+    return s;
+}
+
+/* 10,000 rows a file: several chunks, and chunks that end inside a file. */
+static fake_table *two_files(void) {
+    run_sql("COPY (SELECT i AS x FROM range(10000) t(i)) TO '{}/rows_a.parquet'");
+    run_sql("COPY (SELECT 100000 + i AS x FROM range(10000) t(i)) TO '{}/rows_b.parquet'");
+    fake_table *t = make_table("x BIGINT");
+    add_file(t, "rows_a.parquet")->index = 3;
+    add_file(t, "rows_b.parquet")->index = 9;
+    return t;
+}
+
+static const char *sums(relation *r, expr *where) {
+    expr *items[] = {call_of("count", &type_long, column_of(r, "x"), NULL), call_of("sum", &type_long, column_of(r, "x"), NULL)};
+    items[0]->is_aggregate = items[1]->is_aggregate = true;
+    query *q = make_query(r, items, 2, where);
+    q->has_aggregates = true;
+    return rows_of(q);
+}
+
+static void rows_of_the_set_are_kept_or_left_out(void **state) {
+    (void)state;
+    fake_table *t = two_files();
+    row_set *s = every(10, 9, 10000, 5);
+    uint64_t id = registered(s);
+    relation *r = places_over(&t->base);
+    assert_string_equal(sums(r, in_set(id, r)), "2000,209995000");
+    r = places_over(&t->base);
+    assert_string_equal(sums(r, call_of("not", &type_boolean, in_set(id, r), NULL)), "18000,889995000");
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(s);
+}
+
+static void rows_that_a_filter_took_out_do_not_matter(void **state) {
+    (void)state;
+    fake_table *t = two_files();
+    row_set *s = every(4, 3, 10000, 1);
+    static const int64_t gone[] = {0, 1, 2, 9999};
+    t->files[0].deleted = deleted_rows(gone, 4);
+    uint64_t id = registered(s);
+    relation *r = places_over(&t->base);
+    expr *some = call_of("<", &type_boolean, column_of(r, "x"), long_literal(6));
+    assert_string_equal(sums(r, call_of("and", &type_boolean, some, in_set(id, r))), "3,12");
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(s);
+}
+
+static void a_file_beyond_the_set_has_no_row_in_it(void **state) {
+    (void)state;
+    fake_table *t = two_files();
+    row_set *s = every(1, 0, 10, 1);
+    uint64_t id = registered(s);
+    relation *r = places_over(&t->base);
+    assert_string_equal(sums(r, in_set(id, r)), "0,null");
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(s);
+}
+
+/* Places from elsewhere than a scan: any order, nulls of an outer join, constants. */
+static void places_in_any_order_and_null(void **state) {
+    (void)state;
+    row_set *s = every(3, 2, 100, 10);
+    uint64_t id = registered(s);
+    assert_string_equal(duck_rows(arena_printf(fix.arena,
+                                               "SELECT coalesce(silt_in_rows(%llu, f, r), NULL) FROM (VALUES (2::BIGINT, 10::BIGINT), "
+                                               "(1, 10), (2, 30), (2, 31), (NULL, 10), (2, NULL), (-1, 10), (2, -1), (2, 0)) t(f, r)",
+                                               (unsigned long long)id)
+                                      .ptr),
+                        "true\nfalse\ntrue\nfalse\nfalse\nfalse\nfalse\nfalse\ntrue");
+    assert_string_equal(duck_rows(arena_printf(fix.arena,
+                                               "SELECT silt_in_rows(%llu, 2, 20), silt_in_rows(%llu, 2, 21), "
+                                               "count(*) FILTER (WHERE silt_in_rows(%llu, 2, (i * 7919) %% 200)) FROM range(200) t(i)",
+                                               (unsigned long long)id, (unsigned long long)id, (unsigned long long)id)
+                                      .ptr),
+                        "true,false,10");
+    engine_row_set_unregister(fix.engine, id);
+    engine_row_set_unregister(fix.engine, 0);
+    row_set_free(s);
+}
+
+static void a_set_that_is_gone_is_an_error(void **state) {
+    (void)state;
+    row_set *s = every(1, 0, 1, 1);
+    uint64_t id = registered(s);
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(s);
+    relation *r = places_over(&two_files()->base);
+    const char *text;
+    silt_error err = {0};
+    expr *items[] = {column_of(r, "x")};
+    assert_condition(try_rows(make_query(r, items, 1, in_set(id, r)), &text, &err), &err, "INTERNAL_ERROR");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_of_the_set_are_kept_or_left_out),
+        cmocka_unit_test(rows_that_a_filter_took_out_do_not_matter),
+        cmocka_unit_test(a_file_beyond_the_set_has_no_row_in_it),
+        cmocka_unit_test(places_in_any_order_and_null),
+        cmocka_unit_test(a_set_that_is_gone_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, fixture_open, fixture_close);
+}
