@@ -126,3 +126,13 @@ silt_status action_parse_domain(str text, arena *a, delta_domain *out, silt_erro
     if (str_is_null(out->domain)) return invalid(err, "domainMetadata", "it needs a domain");
     return SILT_OK;
 }
+
+/* ---- cdc ---- */
+
+silt_status action_parse_cdc(str text, arena *a, delta_cdc *out, silt_error *err) {
+    const json_node *o;
+    TRY(parse_object(text, "cdc", a, &o, err));
+    *out = (delta_cdc){.path = json_get_str(o, "path", STR_NULL), .size_bytes = json_get_i64(o, "size", 0)};
+    if (str_is_null(out->path)) return invalid(err, "cdc", "it needs a path");
+    return action_str_map(json_get(o, "partitionValues"), a, &out->partition_values, err);
+}

@@ -20,6 +20,9 @@ silt_status action_parse_metadata(str text, arena *arena, delta_metadata *out, s
 silt_status action_parse_txn(str text, arena *arena, delta_txn_id *out, silt_error *err) MUST_CHECK;
 silt_status action_parse_domain(str text, arena *arena, delta_domain *out, silt_error *err) MUST_CHECK;
 
+/** Without its tags. */
+silt_status action_parse_cdc(str text, arena *arena, delta_cdc *out, silt_error *err) MUST_CHECK;
+
 /** A JSON object of scalars → str_map (null values as {NULL,0}, other scalars as their text). */
 silt_status action_str_map(const json_node *object, arena *arena, str_map *out, silt_error *err) MUST_CHECK;
 /** Sets metadata->schema from schema_json and configuration. */

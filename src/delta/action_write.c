@@ -141,6 +141,17 @@ void delta_write_remove(buf *out, const delta_remove *r) {
     buf_append_z(out, "}}\n");
 }
 
+void delta_write_cdc(buf *out, const delta_cdc *c) {
+    bool first = true;
+    buf_append_z(out, "{\"cdc\":{");
+    key_str(out, &first, "path", c->path);
+    key_map(out, &first, "partitionValues", &c->partition_values);
+    key_i64(out, &first, "size", c->size_bytes);
+    key_raw_opt(out, &first, "tags", c->tags);
+    key_bool(out, &first, "dataChange", false);
+    buf_append_z(out, "}}\n");
+}
+
 void delta_write_txn_object(buf *out, const delta_txn_id *t) {
     bool first = true;
     buf_append_char(out, '{');

@@ -9,6 +9,7 @@ void delta_write_protocol(buf *out, const delta_protocol *p);
 void delta_write_metadata(buf *out, const delta_metadata *m);
 void delta_write_add(buf *out, const delta_add *a);
 void delta_write_remove(buf *out, const delta_remove *r);
+void delta_write_cdc(buf *out, const delta_cdc *c);
 void delta_write_txn(buf *out, const delta_txn_id *t);
 void delta_write_domain(buf *out, const delta_domain *d);
 

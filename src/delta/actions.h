@@ -61,6 +61,14 @@ typedef struct delta_remove {
     int64_t base_row_id, default_row_commit_version;
 } delta_remove;
 
+/** A change data file (PROTOCOL.md "Add CDC File"): rows with _change_type, read in place of the commit's adds and removes. dataChange is always false. */
+typedef struct delta_cdc {
+    str path;                 /**< as add.path */
+    str_map partition_values; /**< physical names */
+    int64_t size_bytes;
+    str tags;                 /**< JSON object text, {NULL,0} when absent */
+} delta_cdc;
+
 typedef struct delta_txn_id { str app_id; int64_t version; int64_t last_updated_ms; /**< -1 when absent */ } delta_txn_id;
 typedef struct delta_domain { str domain, configuration; bool removed; } delta_domain;
 

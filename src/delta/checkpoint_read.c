@@ -666,7 +666,8 @@ static silt_status take_raw(const raw_action *action, arena *a, checkpoint_state
             str path = json_get_str(node, "path", STR_NULL);
             if (path.len == 0) return err_DELTA_CHECKPOINT_CORRUPT(err, action->path);
             return ARENA_PUSH(a, *sidecars, *n, *capacity, path) ? SILT_OK : error_no_memory(err);
-        case ACTION_COMMIT_INFO: break;
+        case ACTION_COMMIT_INFO:
+        case ACTION_CDC: break;
     }
     return SILT_OK;
 }

@@ -38,18 +38,30 @@ static void set_timestamp(delta_txn *t) {
     t->timestamp_ms = now > t->base_time_ms ? now : t->base_time_ms + 1;
 }
 
-/* Enabled after version 0: the properties tell readers from where on the timestamps count. They change with every attempt. */
+#define CHECKPOINT_PROTECTION "delta.requireCheckpointProtectionBeforeVersion"
+
+static bool set_number(delta_txn *t, delta_metadata *m, str key, int64_t number) {
+    str text = arena_printf(t->arena, "%lld", (long long)number);
+    return !str_is_null(text) && str_map_with(&m->configuration, key, text, t->arena, &m->configuration);
+}
+
+/* Properties that name this commit's own version or time: from where on in-commit timestamps count, when they are enabled after version 0, and up to where history needs
+ * protection, when a feature is dropped. They change with every attempt. */
 static silt_status set_written_metadata(delta_txn *t, int64_t version, silt_error *err) {
     t->written_metadata = t->new_metadata;
-    if (!t->new_metadata || !t->snapshot || !in_commit_timestamps_on(t->new_metadata) || in_commit_timestamps_on(t->metadata)) return SILT_OK;
+    if (!t->new_metadata || !t->snapshot) return SILT_OK;
+    bool timestamps = in_commit_timestamps_on(t->new_metadata) && !in_commit_timestamps_on(t->metadata);
+    str protected = str_map_get(&t->new_metadata->configuration, STR(CHECKPOINT_PROTECTION)), before = str_map_get(&t->metadata->configuration, STR(CHECKPOINT_PROTECTION));
+    bool protection = t->new_protocol && txn_protocol_drops_features(t->protocol, t->new_protocol) && !str_is_null(protected) && !str_eq(protected, before);
+    if (!timestamps && !protection) return SILT_OK;
     delta_metadata *m = ARENA_NEW(t->arena, delta_metadata);
-    if (!m) return error_no_memory(err);
-    *m = *t->new_metadata;
-    str v = arena_printf(t->arena, "%lld", (long long)version), at = arena_printf(t->arena, "%lld", (long long)t->timestamp_ms);
-    if (str_is_null(v) || str_is_null(at) ||
-        !str_map_with(&m->configuration, STR("delta.inCommitTimestampEnablementVersion"), v, t->arena, &m->configuration) ||
-        !str_map_with(&m->configuration, STR("delta.inCommitTimestampEnablementTimestamp"), at, t->arena, &m->configuration))
-        return error_no_memory(err);
+    bool ok = m != NULL;
+    if (ok) *m = *t->new_metadata;
+    if (ok && timestamps)
+        ok = set_number(t, m, STR("delta.inCommitTimestampEnablementVersion"), version) &&
+             set_number(t, m, STR("delta.inCommitTimestampEnablementTimestamp"), t->timestamp_ms);
+    if (ok && protection) ok = set_number(t, m, STR(CHECKPOINT_PROTECTION), version);
+    if (!ok) return error_no_memory(err);
     t->written_metadata = m;
     return SILT_OK;
 }
@@ -77,6 +89,7 @@ static silt_status write_entry(delta_txn *t, const delta_commit_info *info, int6
         if (f->is_remove) delta_write_remove(out, &f->as.remove);
         else delta_write_add(out, &f->as.add);
     }
+    for (size_t i = 0; i < t->n_cdcs; i++) delta_write_cdc(out, &t->cdcs[i]);
     for (size_t i = 0; i < t->n_domains; i++) delta_write_domain(out, &t->domains[i]);
     write_row_id_mark(out, t, t->written_high_water);
     return buf_ok(out) ? SILT_OK : error_no_memory(err);

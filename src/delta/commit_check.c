@@ -88,7 +88,7 @@ static silt_status check_partition_values(const delta_txn *t, silt_error *err) {
 static silt_status has_row_id(void *ctx, size_t i, const delta_add *add, silt_error *err) {
     const delta_txn *t = ctx;
     (void)i;
-    if (add->base_row_id >= 0 || path_set_has(&t->removed_paths, add->path)) return SILT_OK; /* CREATE OR REPLACE removes them all */
+    if (add->base_row_id >= 0 || path_set_has(&t->removed_paths, uri_decode(add->path, t->arena))) return SILT_OK; /* CREATE OR REPLACE removes them all */
     return err_UNSUPPORTED_FEATURE(err, "enabling row tracking on a table with files that have no row ids (backfill)");
 }
 
@@ -115,6 +115,7 @@ silt_status commit_check(delta_txn *t, const delta_commit_info *info, silt_error
     TRY(check_partition_values(t, err));
     TRY(check_row_tracking_enablement(t, err));
     t->is_blind = is_blind(t);
+    t->is_backfill = operation_is_backfill(str_of(info->operation));
     t->isolation = str_is_null(info->isolation_level) ? conflict_isolation_level(t, info->operation) : info->isolation_level;
     return SILT_OK;
 }

@@ -23,8 +23,11 @@ static void key_i64(buf *out, bool *first, const char *key, int64_t val) {
 
 /* Every commit of a row tracking table says whether the ids of moved rows were kept; a commit that moves none keeps them all. Spark tags only
  * commits that remove files. */
-static void write_tags(buf *out, bool *first, const delta_txn *t) {
-    if (t->row_tracking_enabled_by_winner) {
+static void write_tags(buf *out, bool *first, const delta_txn *t, str tags) {
+    if (!str_is_null(tags) && !t->row_tracking_enabled_by_winner) {
+        json_write_key(out, first, "tags");
+        buf_append(out, tags);
+    } else if (t->row_tracking_enabled_by_winner) {
         json_write_key(out, first, "tags");
         buf_append_z(out, "{\"delta.rowTracking.preserved\":\"false\"}");
     }
@@ -45,7 +48,7 @@ void commit_info_write(buf *out, const delta_txn *t, const delta_commit_info *in
     json_write_key(out, &first, "operationMetrics");
     buf_append(out, info->operation_metrics.len ? info->operation_metrics : STR("{}"));
     if (!str_is_null(info->user_metadata)) key_str(out, &first, "userMetadata", info->user_metadata);
-    write_tags(out, &first, t);
+    write_tags(out, &first, t, info->tags);
     key_str(out, &first, "engineInfo", str_is_null(info->engine_info) ? STR("Silt/" SILT_BUILD_VERSION) : info->engine_info);
     key_str(out, &first, "txnId", str_of(t->uuid));
     buf_append_z(out, "}}\n");

@@ -20,6 +20,8 @@ typedef struct reading {
     size_t n_txns, txns_capacity;
     delta_domain *domains;
     size_t n_domains, domains_capacity;
+    delta_cdc *cdcs;
+    size_t n_cdcs, cdcs_capacity;
 } reading;
 
 static silt_status bad_action(const reading *r, const raw_action *action, const silt_error *why, silt_error *err) {
@@ -31,6 +33,7 @@ static silt_status take_raw(reading *r, const raw_action *action, delta_commit *
     delta_metadata *metadata;
     delta_txn_id txn;
     delta_domain domain;
+    delta_cdc cdc;
     arena *a = r->arena;
     switch (action->kind) {
         case ACTION_PROTOCOL:
@@ -48,6 +51,9 @@ static silt_status take_raw(reading *r, const raw_action *action, delta_commit *
             TRY(action_parse_domain(action->text, a, &domain, err));
             return ARENA_PUSH(a, r->domains, r->n_domains, r->domains_capacity, domain) ? SILT_OK : error_no_memory(err);
         case ACTION_COMMIT_INFO: out->commit_info = action->text; return SILT_OK;
+        case ACTION_CDC:
+            TRY(action_parse_cdc(action->text, a, &cdc, err));
+            return ARENA_PUSH(a, r->cdcs, r->n_cdcs, r->cdcs_capacity, cdc) ? SILT_OK : error_no_memory(err);
         case ACTION_SIDECAR: break; /* not allowed in a commit; ignored as unknown actions are */
     }
     return SILT_OK;
@@ -92,7 +98,7 @@ static silt_status take_files(const reading *r, delta_commit *out, silt_error *e
 static void release_batch(void *batch) { file_batch_release(batch); }
 
 static silt_status parse_all(reading *r, int64_t version, delta_commit *out, silt_error *err) {
-    log_piece piece = {.path = r->path, .version = version, .to = -1, .want_commit_info = true};
+    log_piece piece = {.path = r->path, .version = version, .to = -1, .want_commit_info = true, .want_cdc = true};
     size_t bad;
     silt_error why = {0};
     silt_status status = log_parse_text(r->parser, r->text.ptr, r->text.len - LOG_DOOR_PADDING, &piece, 0, r->batch, &r->actions,
@@ -111,6 +117,8 @@ static silt_status parse_all(reading *r, int64_t version, delta_commit *out, sil
     out->n_txns = r->n_txns;
     out->domains = r->domains;
     out->n_domains = r->n_domains;
+    out->cdcs = r->cdcs;
+    out->n_cdcs = r->n_cdcs;
     TRY(take_files(r, out, err));
     const json_node *info;
     if (out->commit_info.ptr && json_parse(out->commit_info, r->arena, &info, NULL) == SILT_OK)

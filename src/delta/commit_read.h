@@ -18,6 +18,8 @@ typedef struct delta_commit {
     size_t n_txns;
     const delta_domain *domains;
     size_t n_domains;
+    const delta_cdc *cdcs;
+    size_t n_cdcs; /**< change data files, without tags */
 } delta_commit;
 
 /**

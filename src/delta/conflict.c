@@ -14,67 +14,115 @@
 
 /* ---- what a conflict says ---- */
 
-/* "p=1, q=null" of a file; "" for an unpartitioned one. */
-static void write_partition(buf *out, const str_map *values) {
-    for (size_t i = 0; i < values->count; i++) {
-        if (i) buf_append_z(out, ", ");
-        buf_append(out, values->keys[i]);
-        buf_append_char(out, '=');
-        buf_append(out, str_is_null(values->values[i]) ? STR("null") : values->values[i]);
+/* "p=1, q=null": the partition columns of the table that was read. */
+static bool write_partition(buf *out, const delta_txn *t, const str_map *values) {
+    const delta_metadata *m = delta_snapshot_metadata(t->snapshot);
+    for (size_t i = 0; i < m->n_partition_columns; i++) {
+        int at = m->schema ? schema_find(m->schema, m->partition_columns[i]) : -1;
+        str text = at < 0 ? STR_NULL : str_map_get(values, m->schema->fields[at].physical_name);
+        buf_printf(out, "%s%.*s=%.*s", i ? ", " : "", STR_ARG(m->partition_columns[i]), STR_ARG(str_is_null(text) ? STR("null") : text));
     }
+    return m->n_partition_columns > 0 && values->count > 0;
 }
 
-/* "version 7 (DELETE)" and, where a file decided it, its path and partition. */
-static void describe(buf *out, const delta_commit *winner, const char *verb, str path, const str_map *partition, arena *scratch) {
-    str operation = commit_info_operation(winner->commit_info, scratch);
-    buf_printf(out, "version %lld (%.*s)", (long long)winner->version, STR_ARG(operation));
-    if (str_is_null(path)) return;
-    buf_printf(out, " %s %.*s", verb, STR_ARG(path));
-    if (!partition || partition->count == 0) return;
-    buf_append_z(out, " of partition [");
-    write_partition(out, partition);
-    buf_append_char(out, ']');
+static str txn_id_of(str commit_info, arena *scratch) {
+    const json_node *root = NULL;
+    if (str_is_null(commit_info) || json_parse(commit_info, scratch, &root, NULL) != SILT_OK) return STR("unknown");
+    return json_get_str(root, "txnId", STR("unknown"));
 }
 
-typedef silt_status (*conflict_row)(silt_error *err, str detail);
+static void say_who_won(const delta_commit *winner, str about, arena *scratch, silt_error *err) {
+    error_detail(err, "winner: version %lld, operation %.*s, txnId %.*s%s%.*s; nothing was committed by this transaction", (long long)winner->version,
+                 STR_ARG(commit_info_operation(winner->commit_info, scratch)), STR_ARG(txn_id_of(winner->commit_info, scratch)), about.len ? ", " : "", STR_ARG(about));
+}
 
-static silt_status conflict(conflict_row row, const delta_commit *winner, const char *verb, str path, const str_map *partition, silt_error *err) {
+/* The two forms of each conflict over a file: with its partition, and without where there is none or it is not known. */
+typedef struct file_conflict_rows {
+    silt_status (*in_partition)(silt_error *err, str operation, int64_t version, str table, str partition);
+    silt_status (*plain)(silt_error *err, str operation, int64_t version, str table);
+} file_conflict_rows;
+
+static const file_conflict_rows concurrent_append = {err_CONCURRENT_APPEND_IN_PARTITION, err_CONCURRENT_APPEND};
+static const file_conflict_rows concurrent_delete_read = {err_CONCURRENT_DELETE_READ_IN_PARTITION, err_CONCURRENT_DELETE_READ};
+static const file_conflict_rows concurrent_delete_delete = {err_CONCURRENT_DELETE_DELETE_IN_PARTITION, err_CONCURRENT_DELETE_DELETE};
+
+static silt_status file_conflict(const delta_txn *t, const file_conflict_rows *rows, const delta_commit *winner, str path, const str_map *partition, silt_error *err) {
+    arena *scratch = arena_new();
+    if (!scratch) return error_no_memory(err);
     buf text;
     buf_init(&text, 4096);
-    arena *scratch = arena_new();
-    if (scratch) describe(&text, winner, verb, path, partition, scratch);
-    silt_status status = row(err, buf_str(&text));
-    if (scratch) {
-        str txn_id = STR_NULL;
-        const json_node *root = NULL;
-        if (!str_is_null(winner->commit_info) && json_parse(winner->commit_info, scratch, &root, NULL) == SILT_OK)
-            txn_id = json_get_str(root, "txnId", STR_NULL);
-        error_detail(err, "winner: version %lld, operation %.*s, txnId %.*s; nothing was committed by this transaction", (long long)winner->version,
-                     STR_ARG(commit_info_operation(winner->commit_info, scratch)), STR_ARG(str_is_null(txn_id) ? STR("unknown") : txn_id));
-    }
+    str operation = commit_info_operation(winner->commit_info, scratch), table = txn_table_name(t);
+    silt_status status = write_partition(&text, t, partition) ? rows->in_partition(err, operation, winner->version, table, buf_str(&text))
+                                                              : rows->plain(err, operation, winner->version, table);
+    say_who_won(winner, arena_printf(scratch, "file %.*s", STR_ARG(path)), scratch, err);
     arena_free(scratch);
     buf_dispose(&text);
     return status;
 }
 
-static silt_status conflict_plain(conflict_row row, const delta_commit *winner, silt_error *err) {
-    return conflict(row, winner, "", STR_NULL, NULL, err);
+/* Any other: "version 7 (DELETE) changed domain x". */
+static silt_status conflict(silt_status (*row)(silt_error *err, str detail), const delta_commit *winner, const char *verb, str what, silt_error *err) {
+    arena *scratch = arena_new();
+    if (!scratch) return error_no_memory(err);
+    str operation = commit_info_operation(winner->commit_info, scratch);
+    silt_status status = row(err, arena_printf(scratch, "version %lld (%.*s)%s%.*s", (long long)winner->version, STR_ARG(operation), verb, STR_ARG(what)));
+    say_who_won(winner, STR(""), scratch, err);
+    arena_free(scratch);
+    return status;
+}
+
+static silt_status conflict_plain(silt_status (*row)(silt_error *err, str detail), const delta_commit *winner, silt_error *err) {
+    return conflict(row, winner, "", STR(""), err);
 }
 
 /* ---- 1: protocol ---- */
 
-static bool removes_features(const delta_protocol *old, const delta_protocol *now) {
-    for (size_t i = 0; i < delta_feature_count(); i++) {
-        const char *name = delta_feature_at(i)->name;
-        if (delta_protocol_has(old, name) && !delta_protocol_has(now, name)) return true;
-    }
+static bool is_dropped(const delta_protocol *old, const delta_protocol *now, const char *feature) {
+    return delta_protocol_has(old, feature) && !delta_protocol_has(now, feature);
+}
+
+bool txn_protocol_drops_features(const delta_protocol *old, const delta_protocol *now) {
+    for (size_t i = 0; i < delta_feature_count(); i++)
+        if (is_dropped(old, now, delta_feature_at(i)->name)) return true;
     return false;
 }
 
-static silt_status check_protocol(delta_txn *t, const delta_commit *winner, silt_error *err) {
+/* Files of before such a feature must not come after it, and no metadata says so: it holds from the protocol on. */
+static bool adds_rule_for_files(const delta_protocol *old, const delta_protocol *now) { return is_dropped(now, old, "materializePartitionColumns"); }
+
+/* What of a feature the winner put into the table while this transaction drops the feature. Those that live in the metadata meet rule 2. */
+static const char *feature_used(const delta_txn *t, const delta_commit *winner) {
+    if (winner->n_domains > 0 && is_dropped(t->protocol, t->new_protocol, "domainMetadata")) return "domainMetadata";
+    bool vectors = is_dropped(t->protocol, t->new_protocol, "deletionVectors"), row_ids = is_dropped(t->protocol, t->new_protocol, "rowTracking");
+    for (size_t i = 0; i < winner->n_adds; i++) {
+        if (vectors && winner->adds[i].dv.storage) return "deletionVectors";
+        if (row_ids && winner->adds[i].base_row_id >= 0) return "rowTracking";
+    }
+    return NULL;
+}
+
+static silt_status check_dropped_features(const delta_txn *t, const delta_commit *winner, silt_error *err) {
+    const char *feature = t->new_protocol ? feature_used(t, winner) : NULL;
+    if (!feature) return SILT_OK;
+    arena *scratch = arena_new();
+    if (!scratch) return error_no_memory(err);
+    silt_status status = err_DELTA_FEATURE_DROP_CONFLICT_REVALIDATION_FAIL(err, str_of(feature), commit_info_operation(winner->commit_info, scratch), winner->version);
+    say_who_won(winner, STR(""), scratch, err);
+    arena_free(scratch);
+    return status;
+}
+
+/* Work that was done under `old` may not stand under the winner's protocol. Asked after rule 2: of both, the metadata is what Delta names. */
+static silt_status check_work_stands(const delta_txn *t, const delta_protocol *old, const delta_commit *winner, silt_error *err) {
     if (!winner->protocol) return SILT_OK;
+    bool stands = !txn_protocol_drops_features(old, winner->protocol) && !(t->n_files > 0 && adds_rule_for_files(old, winner->protocol));
+    return stands ? SILT_OK : conflict_plain(err_DELTA_PROTOCOL_CHANGED, winner, err);
+}
+
+static silt_status check_protocol(delta_txn *t, const delta_commit *winner, silt_error *err) {
+    if (!winner->protocol) return check_dropped_features(t, winner, err);
     TRY(delta_protocol_check_read(winner->protocol, txn_table_name(t), err));
-    if (t->new_protocol || removes_features(t->protocol, winner->protocol)) return conflict_plain(err_DELTA_PROTOCOL_CHANGED, winner, err);
+    if (t->new_protocol) return conflict_plain(err_DELTA_PROTOCOL_CHANGED, winner, err);
     const delta_protocol *copy = delta_protocol_copy(winner->protocol, t->arena);
     if (!copy) return error_no_memory(err);
     t->protocol = copy;
@@ -237,7 +285,7 @@ static silt_status check_domains(delta_txn *t, const delta_commit *winner, silt_
         bool ours = false;
         for (size_t i = 0; i < t->n_domains; i++) ours |= str_eq(t->domains[i].domain, domain);
         /* A table that is replaced would have to undo a domain that it never saw. */
-        if (ours || txn_replaces_table(t)) return conflict(err_DELTA_CONCURRENT_TRANSACTION, winner, "changed domain", domain, NULL, err);
+        if (ours || txn_replaces_table(t)) return conflict(err_DELTA_CONCURRENT_TRANSACTION, winner, " changed domain ", domain, err);
     }
     return SILT_OK;
 }
@@ -248,11 +296,72 @@ static silt_status check_txn_ids(delta_txn *t, const delta_commit *winner, silt_
     for (size_t w = 0; w < winner->n_txns; w++)
         for (size_t i = 0; i < t->n_txn_ids; i++)
             if (str_eq(winner->txns[w].app_id, t->txn_ids[i].app_id))
-                return conflict(err_DELTA_CONCURRENT_TRANSACTION, winner, "wrote for application", winner->txns[w].app_id, NULL, err);
+                return conflict(err_DELTA_CONCURRENT_TRANSACTION, winner, " wrote for application ", winner->txns[w].app_id, err);
     return SILT_OK;
 }
 
 /* ---- 5: row ids ---- */
+
+bool operation_is_backfill(str operation) { return str_eqz(operation, "ROW TRACKING BACKFILL") || str_eqz(operation, "ROW TRACKING UNBACKFILL"); }
+
+/* A backfill adds every file again as it was, but for its row ids. */
+static bool winner_is_backfill(const delta_commit *winner) {
+    arena *scratch = arena_new();
+    bool is = scratch && operation_is_backfill(commit_info_operation(winner->commit_info, scratch));
+    arena_free(scratch);
+    return is;
+}
+
+/* The ids that the winner's backfill gave to a file which this transaction removes, or adds again with a deletion vector, are the file's. */
+static void take_over_ids(delta_txn *t, const delta_add *given, str path, arena *scratch) {
+    for (size_t i = 0; i < t->n_files; i++) {
+        file_action *f = &t->files[i];
+        if (!str_eq(uri_decode(f->is_remove ? f->as.remove.path : f->as.add.path, scratch), path)) continue;
+        if (f->is_remove) {
+            f->as.remove.base_row_id = given->base_row_id;
+            f->as.remove.default_row_commit_version = given->default_row_commit_version;
+        } else {
+            f->as.add.base_row_id = given->base_row_id;
+            f->as.add.default_row_commit_version = given->default_row_commit_version;
+            f->fresh_row_ids = given->base_row_id < 0;
+            f->fresh_version = given->default_row_commit_version < 0;
+        }
+    }
+}
+
+static silt_status follow_backfill(delta_txn *t, const delta_commit *winner, silt_error *err) {
+    if (t->removed_paths.count == 0) return SILT_OK;
+    arena *scratch = arena_new();
+    if (!scratch) return error_no_memory(err);
+    for (size_t i = 0; i < winner->n_adds; i++) {
+        str path = uri_decode(winner->adds[i].path, scratch);
+        if (path_set_has(&t->removed_paths, path)) take_over_ids(t, &winner->adds[i], path, scratch);
+    }
+    arena_free(scratch);
+    return SILT_OK;
+}
+
+/* A file that the winner added or removed is not to be added again by this backfill: it has its ids, or is gone. */
+static silt_status leave_out_touched_files(delta_txn *t, const delta_commit *winner, silt_error *err) {
+    arena *scratch = arena_new();
+    path_set touched = {NULL, 0, 0};
+    bool added, ok = scratch != NULL;
+    for (size_t i = 0; ok && i < winner->n_adds; i++) ok = path_set_add(&touched, uri_decode(winner->adds[i].path, scratch), scratch, &added);
+    for (size_t i = 0; ok && i < winner->n_removes; i++) ok = path_set_add(&touched, uri_decode(winner->removes[i].path, scratch), scratch, &added);
+    size_t kept = 0;
+    for (size_t i = 0; ok && i < t->n_files; i++) {
+        const file_action *f = &t->files[i];
+        if (f->is_remove || !path_set_has(&touched, uri_decode(f->as.add.path, scratch))) t->files[kept++] = *f;
+    }
+    if (ok) t->n_files = kept;
+    arena_free(scratch);
+    return ok ? SILT_OK : error_no_memory(err);
+}
+
+static silt_status resolve_backfill(delta_txn *t, const delta_commit *winner, silt_error *err) {
+    if (t->is_backfill) return leave_out_touched_files(t, winner, err);
+    return winner_is_backfill(winner) ? follow_backfill(t, winner, err) : SILT_OK;
+}
 
 static void rebase_row_ids(delta_txn *t, const delta_commit *winner) {
     int64_t mark = row_tracking_high_water(winner->domains, winner->n_domains);
@@ -310,30 +419,18 @@ static bool winner_is_blind(const delta_commit *winner) {
     return blind;
 }
 
-/* A backfill adds every file again as it was. */
-static bool winner_is_backfill(const delta_commit *winner) {
-    arena *scratch = arena_new();
-    bool is = false;
-    if (scratch) {
-        str operation = commit_info_operation(winner->commit_info, scratch);
-        is = str_eqz(operation, "ROW TRACKING BACKFILL") || str_eqz(operation, "ROW TRACKING UNBACKFILL");
-    }
-    arena_free(scratch);
-    return is;
-}
-
 static silt_status check_added_files(delta_txn *t, const delta_commit *winner, silt_error *err) {
-    if (t->is_blind || winner->n_adds == 0 || str_eqz(t->isolation, "SnapshotIsolation") || winner_is_backfill(winner)) return SILT_OK;
+    if (t->is_blind || t->is_backfill || winner->n_adds == 0 || str_eqz(t->isolation, "SnapshotIsolation") || winner_is_backfill(winner)) return SILT_OK;
     if (str_eqz(t->isolation, "WriteSerializable") && !t->new_metadata && winner_is_blind(winner)) return SILT_OK;
     if (read_everything(t) || !is_partitioned(t))
-        return conflict(err_DELTA_CONCURRENT_APPEND, winner, "added", winner->adds[0].path, &winner->adds[0].partition_values, err);
+        return file_conflict(t, &concurrent_append, winner, winner->adds[0].path, &winner->adds[0].partition_values, err);
     arena *scratch = arena_new();
     if (!scratch) return error_no_memory(err);
     silt_status status = SILT_OK;
     for (size_t i = 0; i < winner->n_adds && status == SILT_OK; i++) {
         const delta_add *add = &winner->adds[i];
         if (matches_read(t, &add->partition_values, scratch))
-            status = conflict(err_DELTA_CONCURRENT_APPEND, winner, "added", add->path, &add->partition_values, err);
+            status = file_conflict(t, &concurrent_append, winner, add->path, &add->partition_values, err);
         arena_reset(scratch);
     }
     arena_free(scratch);
@@ -351,14 +448,14 @@ static bool was_read(const delta_txn *t, const delta_remove *remove, arena *scra
 }
 
 static silt_status check_removed_against_reads(delta_txn *t, const delta_commit *winner, silt_error *err) {
-    if (t->is_blind || winner->n_removes == 0) return SILT_OK;
+    if (t->is_blind || t->is_backfill || winner->n_removes == 0) return SILT_OK;
     arena *scratch = arena_new();
     if (!scratch) return error_no_memory(err);
     silt_status status = SILT_OK;
     for (size_t i = 0; i < winner->n_removes && status == SILT_OK; i++) {
         const delta_remove *remove = &winner->removes[i];
         if (was_read(t, remove, scratch))
-            status = conflict(err_DELTA_CONCURRENT_DELETE_READ, winner, "removed", remove->path, &remove->partition_values, err);
+            status = file_conflict(t, &concurrent_delete_read, winner, remove->path, &remove->partition_values, err);
         arena_reset(scratch);
     }
     arena_free(scratch);
@@ -375,7 +472,7 @@ static silt_status check_removed_against_removes(delta_txn *t, const delta_commi
     for (size_t i = 0; i < winner->n_removes && status == SILT_OK; i++) {
         const delta_remove *remove = &winner->removes[i];
         if (path_set_has(&t->removed_paths, uri_decode(remove->path, scratch)))
-            status = conflict(err_DELTA_CONCURRENT_DELETE_DELETE, winner, "removed", remove->path, &remove->partition_values, err);
+            status = file_conflict(t, &concurrent_delete_delete, winner, remove->path, &remove->partition_values, err);
         arena_reset(scratch);
     }
     arena_free(scratch);
@@ -401,11 +498,14 @@ static silt_status rebase_time(delta_txn *t, const delta_commit *winner, silt_er
 /* ---- all of them ---- */
 
 silt_status conflict_check(delta_txn *t, const delta_commit *winner, silt_error *err) {
+    const delta_protocol *old = t->protocol;
     TRY(check_protocol(t, winner, err));
     TRY(check_metadata(t, winner, err));
+    TRY(check_work_stands(t, old, winner, err));
     TRY(check_still_writable(t, winner, err));
     TRY(check_domains(t, winner, err));
     TRY(check_txn_ids(t, winner, err));
+    TRY(resolve_backfill(t, winner, err));
     rebase_row_ids(t, winner);
     TRY(check_added_files(t, winner, err));
     TRY(check_removed_against_reads(t, winner, err));

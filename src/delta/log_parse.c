@@ -292,7 +292,7 @@ static bool rare_kind(str key, action_kind *out) {
         action_kind kind;
     } table[] = {
         {"commitInfo", ACTION_COMMIT_INFO}, {"protocol", ACTION_PROTOCOL}, {"metaData", ACTION_METADATA}, {"txn", ACTION_TXN},
-        {"domainMetadata", ACTION_DOMAIN},  {"sidecar", ACTION_SIDECAR},
+        {"domainMetadata", ACTION_DOMAIN},  {"sidecar", ACTION_SIDECAR}, {"cdc", ACTION_CDC},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (str_eqz(key, table[i].name)) {
@@ -308,6 +308,7 @@ static bool take_rare(parse *x, action_kind kind, size_t line) {
     if (json_walk_peek(&x->w) != '{') return json_walk_fail(&x->w, "an action must be an object");
     if (!json_walk_value(&x->w, &text)) return false;
     if (kind == ACTION_COMMIT_INFO && !x->piece->want_commit_info) return true;
+    if (kind == ACTION_CDC && !x->piece->want_cdc) return true;
     raw_action action = {.kind = kind,
                          .version = x->piece->version,
                          .text = arena_str(x->arena, text),

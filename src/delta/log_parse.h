@@ -11,7 +11,8 @@ typedef enum action_kind {
     ACTION_TXN,
     ACTION_DOMAIN,
     ACTION_COMMIT_INFO,
-    ACTION_SIDECAR
+    ACTION_SIDECAR,
+    ACTION_CDC
 } action_kind;
 
 /** An action that is not a file, as the JSON text of its object. */
@@ -38,6 +39,7 @@ typedef struct log_piece {
     int64_t version;
     int64_t from, to;      /**< the lines that start in [from, to); to < 0: to the end */
     bool want_commit_info; /**< keep commitInfo's text */
+    bool want_cdc;         /**< and those of change data files */
 } log_piece;
 
 /**

@@ -113,6 +113,14 @@ silt_status delta_txn_remove_file(delta_txn *t, const delta_add *add, bool data_
     return delta_txn_remove(t, &r, err);
 }
 
+silt_status delta_txn_add_cdc(delta_txn *t, const delta_cdc *cdc, silt_error *err) {
+    if (cdc->path.len == 0) return err_INTERNAL_ERROR(err, "a change data file without a path");
+    delta_cdc c = *cdc;
+    if (!copy_opt(&c.path, t->arena) || !copy_opt(&c.tags, t->arena) || !str_map_copy(&c.partition_values, t->arena, &c.partition_values))
+        return error_no_memory(err);
+    return ARENA_PUSH(t->arena, t->cdcs, t->n_cdcs, t->cdcs_capacity, c) ? SILT_OK : error_no_memory(err);
+}
+
 silt_status delta_txn_set_txn_id(delta_txn *t, str app_id, int64_t version, silt_error *err) {
     delta_txn_id id = {arena_str(t->arena, app_id), version, time_now_ms()};
     if (str_is_null(id.app_id)) return error_no_memory(err);

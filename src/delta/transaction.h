@@ -28,6 +28,8 @@ silt_status delta_txn_add(delta_txn *t, const delta_add *add, silt_error *err) M
 silt_status delta_txn_remove(delta_txn *t, const delta_remove *remove, silt_error *err) MUST_CHECK;
 /** The remove action that undoes `add` (extendedFileMetadata, size, partition values, DV, row ids, numRecords stats kept). */
 silt_status delta_txn_remove_file(delta_txn *t, const delta_add *add, bool data_change, silt_error *err) MUST_CHECK;
+/** Once a commit has one, readers of the change feed see nothing else of it: then every changed row of the commit is in such a file. */
+silt_status delta_txn_add_cdc(delta_txn *t, const delta_cdc *cdc, silt_error *err) MUST_CHECK;
 silt_status delta_txn_set_txn_id(delta_txn *t, str app_id, int64_t version, silt_error *err) MUST_CHECK;
 silt_status delta_txn_set_domain(delta_txn *t, str domain, str configuration, bool removed, silt_error *err) MUST_CHECK;
 
@@ -42,6 +44,7 @@ typedef struct delta_commit_info {
     str operation_parameters;       /**< JSON object text, as Spark writes it */
     str operation_metrics;          /**< JSON object text of string values */
     str user_metadata;              /**< {NULL,0} for none */
+    str tags;                       /**< JSON object text with at least one key, {NULL,0} for none */
     str engine_info;                /**< {NULL,0} = "Silt/<version>" */
     str isolation_level;            /**< {NULL,0} = the table's */
     bool is_blind_append_known, is_blind_append; /**< unknown: adds only and nothing read */

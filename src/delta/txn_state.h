@@ -31,6 +31,8 @@ struct delta_txn {
     const delta_metadata *new_metadata;
     file_action *files;
     size_t n_files, files_capacity;
+    delta_cdc *cdcs;
+    size_t n_cdcs, cdcs_capacity;
     delta_txn_id *txn_ids;
     size_t n_txn_ids, txn_ids_capacity;
     delta_domain *domains;       /**< without delta.rowTracking, which is recomputed at each attempt */
@@ -53,6 +55,7 @@ struct delta_txn {
     /* derived at commit */
     path_set removed_paths;      /**< decoded */
     bool is_blind;               /**< adds only, and nothing was read */
+    bool is_backfill;            /**< gives row ids to files that have none */
     str isolation;
     int64_t timestamp_ms;        /**< in-commit timestamp of this attempt, -1 where not enabled */
 
@@ -87,6 +90,9 @@ silt_status row_tracking_assign(delta_txn *t, int64_t version, int64_t *out_high
 /* ---- conflict.c ---- */
 /** Check one winner by the rules in order and take over what it changed. */
 silt_status conflict_check(delta_txn *t, const delta_commit *winner, silt_error *err) MUST_CHECK;
+/** ROW TRACKING BACKFILL or UNBACKFILL. */
+bool operation_is_backfill(str operation);
+bool txn_protocol_drops_features(const delta_protocol *old, const delta_protocol *now);
 /** The level at which this transaction is checked and recorded. */
 str conflict_isolation_level(const delta_txn *t, const char *operation);
 

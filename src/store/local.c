@@ -116,6 +116,19 @@ static silt_status local_remove_dir(store *s, str dir, silt_error *err) {
     return not_empty ? err_FOLDER_NOT_EMPTY(err, dir) : error_from_errno(err, errno, "rmdir", dir);
 }
 
+/* RENAME_NOREPLACE: two sessions that rename at once must not lay one table over another. */
+static silt_status local_move_dir(store *s, str from, str to, silt_error *err) {
+    local_store *l = (local_store *)s;
+    local_path old, new;
+    TRY(local_path_set(&old, from, err));
+    TRY(local_path_set(&new, to, err));
+    TRY(local_folders_make(l, path_parent(to), err));
+    if (renameat2(AT_FDCWD, old.z, AT_FDCWD, new.z, RENAME_NOREPLACE) != 0)
+        return errno == EEXIST ? err_PATH_ALREADY_EXISTS(err, to) : error_from_errno(err, errno, "rename", from);
+    TRY(local_folders_sync(l, path_parent(to), err));
+    return local_folders_sync(l, path_parent(from), err);
+}
+
 /* Opened to see that it is there and may be read: a missing file is to be reported by its name, not by the engine. */
 static silt_status local_local_read_path(store *s, str path, arena *a, str *out, silt_error *err) {
     (void)s;
@@ -197,6 +210,7 @@ static const store_ops local_ops = {
     .write_finish = local_write_finish,
     .write_abort = local_write_abort,
     .write_finish_many = local_write_finish_many,
+    .move_dir = local_move_dir,
 };
 
 silt_status store_local_open(store **out, silt_error *err) {

@@ -65,6 +65,14 @@ silt_status store_remove_dir(store *s, str dir, silt_error *err) {
     return s->ops->remove_dir(s, without_slash(dir), err);
 }
 
+bool store_can_move(const store *s) { return s->ops->move_dir != NULL; }
+
+silt_status store_move_dir(store *s, str from, str to, silt_error *err) {
+    TRY(check_path(from, err));
+    TRY(check_path(to, err));
+    return s->ops->move_dir(s, without_slash(from), without_slash(to), err);
+}
+
 silt_status store_local_read_path(store *s, str path, arena *a, str *out, silt_error *err) {
     TRY(check_file(path, err));
     return s->ops->local_read_path(s, path, a, out, err);

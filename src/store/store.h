@@ -48,6 +48,8 @@ typedef struct store_ops {
     void (*write_abort)(store *s, str path, str local);
     /** May be NULL: then store_write_finish_many calls write_finish for each. */
     silt_status (*write_finish_many)(store *s, const str *paths, const str *locals, size_t n, silt_error *err);
+    /** May be NULL: the store has no folders that could be moved as a whole. */
+    silt_status (*move_dir)(store *s, str from, str to, silt_error *err);
 } store_ops;
 
 /** The head of every implementation's struct. */
@@ -83,6 +85,11 @@ silt_status store_write_finish(store *s, str path, str local, silt_error *err) M
 silt_status store_write_finish_many(store *s, const str *paths, const str *locals, size_t n, silt_error *err) MUST_CHECK;
 /** Remove what was written. Best effort, never fails. */
 void store_write_abort(store *s, str path, str local);
+
+/** Can a folder be moved at once, whatever is in it? */
+bool store_can_move(const store *s);
+/** Move a folder with all that is in it, at once and durably; the parents of `to` are made. EXISTS where something is at `to` already. Only where store_can_move says so. */
+silt_status store_move_dir(store *s, str from, str to, silt_error *err) MUST_CHECK;
 
 /* ---- implementations ---- */
 /** The local file system. Commits: O_TMPFILE or temp file + fsync + link/renameat2(RENAME_NOREPLACE) + fsync(dir). */

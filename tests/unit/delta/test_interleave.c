@@ -157,7 +157,7 @@ static size_t times_committed(const scenario *sc, size_t writer, const char *log
 }
 
 static bool is_documented(const silt_error *e) {
-    static const char *const conditions[] = {"DELTA_CONCURRENT_APPEND", "DELTA_CONCURRENT_DELETE_READ", "DELTA_CONCURRENT_DELETE_DELETE",
+    static const char *const conditions[] = {"DELTA_CONCURRENT_APPEND.WITHOUT_HINT", "DELTA_CONCURRENT_DELETE_READ.WITHOUT_HINT", "DELTA_CONCURRENT_DELETE_DELETE.WITHOUT_HINT",
                                              "DELTA_CONCURRENT_TRANSACTION", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED", "DELTA_TABLE_ALREADY_EXISTS",
                                              "FILE_NOT_FOUND" /* DELETE_ONE came after the other: nothing is there to delete */};
     for (size_t i = 0; i < ARRAY_LEN(conditions); i++)
