@@ -151,6 +151,7 @@ static silt_status commit(create_run *c, ops_result *out) {
 static silt_status write_and_commit(create_run *c, ops_result *out) {
     const op *o = c->o;
     TRY(delta_protocol_check_write(&c->table.target.protocol, &c->table.target.metadata, c->spec->table_name, o->err));
+    TRY(ops_protocol_upgrade(o, c->replaced ? delta_snapshot_protocol(c->replaced) : NULL, &c->table.target.protocol, out));
     if (c->spec->source) {
         TRY(ops_write_plan(o, &c->table.target, c->spec->root, &c->spec->options, &c->files));
         TRY(ops_write_rows(o, &c->table.target, &c->files, c->spec->source, &c->written));
@@ -176,16 +177,6 @@ static silt_status make_table(const op *o, const create_spec *spec, const delta_
 
 /* ---- which of the cases ---- */
 
-static silt_status create_new(const op *o, const create_spec *spec, ops_result *out) {
-    if (spec->replace_only) return err_TABLE_OR_VIEW_NOT_FOUND(o->err, spec->table_name);
-    TRY(ops_new_table_check_folder(o, spec->table_name, spec->root));
-    if (!spec->schema && !spec->source) return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
-    silt_status status = make_table(o, spec, NULL, out);
-    if (status != SILT_EXISTS || !spec->if_not_exists) return status;
-    *out = (ops_result){.version = -1, .existed = true}; /* somebody else made it meanwhile */
-    return SILT_OK;
-}
-
 static silt_status create_over(const op *o, const create_spec *spec, const delta_snapshot *s, ops_result *out) {
     out->existed = true;
     bool takes_over = spec->is_new_name && spec->or_replace && !spec->source;
@@ -201,16 +192,42 @@ static silt_status create_over(const op *o, const create_spec *spec, const delta
     return verify_existing(o, spec, s);
 }
 
-static silt_status create(const op *o, const create_spec *spec, ops_result *out) {
-    bool exists;
+static silt_status create_at_table(const op *o, const create_spec *spec, ops_result *out) {
     delta_snapshot *s;
-    *out = (ops_result){.version = -1};
-    TRY(delta_table_exists(o->env->delta, spec->root, &exists, o->err));
-    if (!exists) return create_new(o, spec, out);
     TRY(delta_snapshot_load(o->env->delta, spec->root, DELTA_LATEST, &s, o->err));
     silt_status status = create_over(o, spec, s, out);
     delta_snapshot_release(s);
     return status;
+}
+
+/* Somebody else made a table here while this one was being made: what would have happened had the statement come a moment later, but for rows that are lost now. */
+static silt_status created_meanwhile(const op *o, const create_spec *spec, const silt_error *lost, ops_result *out) {
+    *out = (ops_result){.version = -1, .existed = true};
+    if (spec->if_not_exists) return SILT_OK;
+    if (!spec->source) return create_at_table(o, spec, out);
+    silt_status status = spec->or_replace ? err_DELTA_PROTOCOL_CHANGED(o->err, STR("the table was created meanwhile"))
+                                          : err_TABLE_OR_VIEW_ALREADY_EXISTS(o->err, spec->table_name);
+    error_detail(o->err, "%s", lost->detail);
+    return status;
+}
+
+silt_status ops_create_new(const op *o, const create_spec *spec, ops_result *out) {
+    if (spec->replace_only) return err_TABLE_OR_VIEW_NOT_FOUND(o->err, spec->table_name);
+    if (!spec->schema && !spec->source) return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
+    silt_error lost = {.status = SILT_OK};
+    const op attempt = {o->env, o->a, &lost};
+    silt_status status = make_table(&attempt, spec, NULL, out);
+    if (status == SILT_EXISTS) return created_meanwhile(o, spec, &lost, out);
+    if (status != SILT_OK && o->err) *o->err = lost;
+    return status;
+}
+
+static silt_status create(const op *o, const create_spec *spec, ops_result *out) {
+    bool exists;
+    *out = (ops_result){.version = -1};
+    if (spec->replace_only) TRY(delta_table_exists(o->env->delta, spec->root, &exists, o->err));
+    else TRY(ops_new_table_look(o, spec->table_name, spec->root, &exists));
+    return exists ? create_at_table(o, spec, out) : ops_create_new(o, spec, out);
 }
 
 silt_status ops_create(const ops_env *env, const create_spec *spec, ops_result *out, silt_error *err) {

@@ -10,6 +10,8 @@ static const char *mode_name(save_mode mode) {
     }
 }
 
+static silt_status load_existing(const op *o, const load_spec *spec, ops_result *out);
+
 /* ---- a table that is not there yet ---- */
 
 static silt_status commit_new(const op *o, const load_spec *spec, const write_options *options, const new_table *table,
@@ -55,12 +57,44 @@ static silt_status load_new(const op *o, const load_spec *spec, ops_result *out)
     new_table table;
     delta_txn *txn;
     TRY(ops_idempotence_options(o, &options));
-    TRY(ops_new_table_check_folder(o, spec->table_name, spec->root));
     TRY(ops_new_table_schema_of(o, spec->source, &d.schema));
     TRY(ops_new_table_define(o, &d, NULL, &table));
     TRY(delta_txn_begin(o->env->delta, NULL, spec->root, &txn, o->err));
     silt_status status = write_new(o, spec, &options, &table, txn, out);
     delta_txn_free(txn);
+    return status;
+}
+
+/* saveAsTable's form of it, as the log records it. */
+static silt_status load_new_managed(const op *o, const load_spec *spec, ops_result *out) {
+    create_spec create = {.table_name = spec->table_name,
+                          .root = spec->root,
+                          .partition_columns = spec->partition_columns,
+                          .n_partition_columns = spec->n_partition_columns,
+                          .properties = spec->properties,
+                          .source = spec->source,
+                          .is_managed = true,
+                          .options = spec->options};
+    TRY(ops_idempotence_options(o, &create.options));
+    return ops_create_new(o, &create, out);
+}
+
+/* Somebody else made a table here while the rows were written. They are gone from the source and have not been fitted to that table: only where nothing is to be
+ * written is the mode's answer to an existing table possible. */
+static silt_status created_meanwhile(const op *o, const load_spec *spec, const silt_error *lost, ops_result *out) {
+    *out = (ops_result){.version = -1};
+    if (spec->mode == SAVE_IGNORE || spec->mode == SAVE_ERROR_IF_EXISTS) return load_existing(o, spec, out);
+    silt_status status = err_DELTA_PROTOCOL_CHANGED(o->err, STR("the table was created meanwhile"));
+    error_detail(o->err, "%s", lost->detail);
+    return status;
+}
+
+static silt_status load_absent(const op *o, const load_spec *spec, ops_result *out) {
+    silt_error lost = {.status = SILT_OK};
+    const op attempt = {o->env, o->a, &lost};
+    silt_status status = spec->is_managed ? load_new_managed(&attempt, spec, out) : load_new(&attempt, spec, out);
+    if (status == SILT_EXISTS) return created_meanwhile(o, spec, &lost, out);
+    if (status != SILT_OK && o->err) *o->err = lost;
     return status;
 }
 
@@ -93,19 +127,8 @@ static silt_status load_existing(const op *o, const load_spec *spec, ops_result 
 static silt_status load(const op *o, const load_spec *spec, ops_result *out) {
     bool exists;
     *out = (ops_result){.version = -1};
-    TRY(delta_table_exists(o->env->delta, spec->root, &exists, o->err));
-    if (exists) return load_existing(o, spec, out);
-    if (!spec->is_managed) return load_new(o, spec, out);
-    create_spec create = {.table_name = spec->table_name, /* as saveAsTable records it */
-                          .root = spec->root,
-                          .partition_columns = spec->partition_columns,
-                          .n_partition_columns = spec->n_partition_columns,
-                          .properties = spec->properties,
-                          .source = spec->source,
-                          .is_managed = true,
-                          .options = spec->options};
-    TRY(ops_idempotence_options(o, &create.options));
-    return ops_create(o->env, &create, out, o->err);
+    TRY(ops_new_table_look(o, spec->table_name, spec->root, &exists));
+    return exists ? load_existing(o, spec, out) : load_absent(o, spec, out);
 }
 
 silt_status ops_load(const ops_env *env, const load_spec *spec, ops_result *out, silt_error *err) {

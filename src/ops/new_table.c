@@ -10,7 +10,8 @@
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
 #include "delta/protocol_upgrade.h"
-#include "ops/internal.h"
+#include "ops/generated.h"
+#include "ops/identity.h"
 
 #define DEFAULTS_PREFIX   "spark.databricks.delta.properties.defaults."
 #define MAX_FEATURE_NAMES 64
@@ -27,20 +28,30 @@ silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type
     return *out ? SILT_OK : error_no_memory(o->err);
 }
 
-silt_status ops_new_table_check_folder(const op *o, str table_name, str root) {
+static silt_status check_folder(const op *o, str table_name, str root, silt_error *err) {
     store_list_result list = {0};
-    silt_error ignored;
-    silt_status status = store_list(o->env->delta->store, root, STR_NULL, false, o->a, &list, &ignored);
+    silt_error listing;
+    silt_status status = store_list(o->env->delta->store, root, STR_NULL, false, o->a, &list, &listing);
     if (status == SILT_NOT_FOUND) return SILT_OK;
     if (status != SILT_OK) {
-        if (o->err) *o->err = ignored;
+        *err = listing;
         return status;
     }
     /* An empty _delta_log is what a CREATE that died leaves behind. */
     for (size_t i = 0; i < list.count; i++)
-        if (!str_eqz(path_name(list.items[i].path), "_delta_log"))
-            return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, table_name, root);
+        if (!str_eqz(path_name(list.items[i].path), "_delta_log")) return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(err, table_name, root);
     return SILT_OK;
+}
+
+/* Files without a log may be those of a table that was made after the log was looked for: its log came before its files, so a second look tells. */
+silt_status ops_new_table_look(const op *o, str table_name, str root, bool *out_exists) {
+    silt_error refused = {.status = SILT_OK};
+    TRY(delta_table_exists(o->env->delta, root, out_exists, o->err));
+    if (*out_exists || check_folder(o, table_name, root, &refused) == SILT_OK) return SILT_OK;
+    TRY(delta_table_exists(o->env->delta, root, out_exists, o->err));
+    if (*out_exists) return SILT_OK;
+    if (o->err) *o->err = refused;
+    return refused.status;
 }
 
 /* ---- properties ---- */
@@ -169,7 +180,8 @@ static silt_status check_clustering(const op *o, const table_definition *d, cons
 /* Column metadata that belongs to another table's life, as CREATE TABLE LIKE hands it over. */
 static silt_status fresh_field(const op *o, field *f) {
     static const char *const keys[] = {"delta.typeChanges", "EXISTS_DEFAULT", "delta.columnMapping.id",
-                                       "delta.columnMapping.physicalName", "delta.columnMapping.nested.ids"};
+                                       "delta.columnMapping.physicalName", "delta.columnMapping.nested.ids",
+                                       "delta.identity.highWaterMark"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         f->metadata = field_metadata_set(f->metadata, keys[i], STR_NULL, o->a);
         if (str_is_null(f->metadata)) return error_no_memory(o->err);
@@ -210,6 +222,8 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(ops_schema_check_partitioning(o, t->schema, d->partition_columns, d->n_partition_columns,
                                       &t->metadata.partition_columns));
     TRY(ops_checks_validate(o, t->schema, &t->metadata.configuration));
+    TRY(ops_generated_validate(o, t->schema));
+    TRY(ops_identity_validate(o, t->schema, d->partition_columns, d->n_partition_columns));
     TRY(map_columns(o, t));
     char id[37];
     uuid_generate(id);

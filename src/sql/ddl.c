@@ -42,13 +42,17 @@ silt_status register_table(run *r, const resolved_table *t, bool managed, str co
     catalog_table entry = {.database = t->database, .name = t->name, .provider = STR("delta"), .location = absolute_location(r, t), .is_managed = managed, .comment = comment, .created_ms = time_now_ms()};
     if (t->in_catalog) return c->ops->replace_table(c, &entry, err);
     silt_error taken = {0};
+    catalog_table rival;
     silt_status status = c->ops->create_table(c, &entry, &taken);
     if (status == SILT_EXISTS && r->st && r->st->if_not_exists) return SILT_OK; /* another session was quicker: the table is there, as asked */
+    bool is_the_same = status == SILT_EXISTS && c->ops->get_table(c, t->database, t->name, r->a, &rival, NULL) == SILT_OK && str_eq(rival.location, entry.location);
+    if (is_the_same) return SILT_OK; /* it only told the catalog first of the table that is now there */
     if (status != SILT_OK && err) *err = taken;
     return status;
 }
 
-static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_error *err) {
+/* *done tells of a table at the location also when it is the reason of the refusal. */
+static silt_status create_once(run *r, resolved_table *t, create_spec *spec, ops_result *done, silt_error *err) {
     const statement *st = r->st;
     bool managed;
     if (t->in_catalog && !st->or_replace) {
@@ -71,13 +75,35 @@ static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_
     spec->is_path = !t->name.ptr;
     spec->is_new_name = t->name.ptr && !t->in_catalog;
     ops_env ops = run_ops_env(r, env);
-    ops_result done = {0};
-    TRY(ops_create(&ops, spec, &done, err));
+    TRY(ops_create(&ops, spec, done, err));
     TRY(register_table(r, t, managed, st->comment, err));
-    r->result->message = done.version < 0 ? arena_printf(r->a, "the table exists already")
-                                          : arena_printf(r->a, "%s, version %lld%s", st->query ? "created from the query" : done.existed ? "registered" : "created", (long long)done.version,
-                                                         managed ? "" : " (external)");
-    return SILT_OK;
+    r->result->message = done->version < 0 ? arena_printf(r->a, "the table exists already")
+                                           : arena_printf(r->a, "%s, version %lld%s", st->query ? "created from the query" : done->existed ? "registered" : "created", (long long)done->version,
+                                                          managed ? "" : " (external)");
+    return run_add_note(r, done, err);
+}
+
+/* Is the name known by now? A rival that has made the table may still be on its way to the catalog, which takes a moment. */
+static silt_status known_meanwhile(run *r, resolved_table *t, bool waits, bool *out_known, silt_error *err) {
+    for (int64_t waited_ms = 0, step_ms = 5;; waited_ms += step_ms, step_ms *= 2) {
+        TRY(resolve_table(r, r->st->table, true, t, err));
+        *out_known = t->in_catalog;
+        if (*out_known || !waits || waited_ms > 1000) return SILT_OK;
+        TRY(session_pause(r->s, step_ms, err));
+    }
+}
+
+/* A table that was not in the catalog when the statement began may get there while it runs; the statement is then one about a table that exists. */
+static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_error *err) {
+    silt_error refused = {.status = SILT_OK};
+    bool is_new = t->name.ptr && !t->in_catalog, known = false;
+    ops_result done = {0};
+    silt_status status = create_once(r, t, spec, &done, &refused);
+    bool is_taken = status == SILT_EXISTS || (status != SILT_OK && strcmp(refused.condition, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION") == 0);
+    if (is_new && is_taken) TRY(known_meanwhile(r, t, done.existed, &known, err));
+    if (known) return create_once(r, t, spec, &done, err);
+    if (status != SILT_OK && err) *err = refused;
+    return status;
 }
 
 silt_status run_create_table(run *r, silt_error *err) {

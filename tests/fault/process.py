@@ -90,7 +90,7 @@ def test_two_creators_of_one_table():
         for p in both:
             _, err = p.communicate(timeout=s.TIMEOUT)
             codes.append(p.returncode)
-            assert p.returncode == 0 or b"ALREADY_EXISTS" in err or b"2D521" in err or b"NON_EMPTY" in err, err
+            assert p.returncode == 0 or b"ALREADY_EXISTS" in err, err
         assert codes.count(0) >= 1, codes
         equal(s.versions("spark-warehouse/" + name), [0])
         ok("sql", "INSERT INTO %s VALUES (1)" % name)
@@ -123,7 +123,8 @@ def test_replaced_underneath():
     """One session reads; between its statements other processes replace, drop and re-create the table."""
     import pty
     ok("sql", "CREATE TABLE t (id INT) USING DELTA; INSERT INTO t VALUES (1), (2)")
-    pid, fd = pty.fork()
+    try: pid, fd = pty.fork()
+    except OSError as e: raise Skip("no pseudo-terminal here: %s" % e)
     if pid == 0:
         os.environ.update(s.environment({"TERM": "dumb"}))
         os.execv(SILT, [SILT, "shell", "--format", "jsonl"])
