@@ -9,12 +9,14 @@
  * DataFrame by name.
  */
 #include "expr/tree_tools.h"
-#include "ops/internal.h"
+#include "ops/generated.h"
+#include "ops/identity.h"
 
 /* ---- pairing ---- */
 
 static silt_status missing_column(const op *o, const insert_spec *spec, const field *f) {
     if (f->nullable || field_metadata_get(f, "CURRENT_DEFAULT", o->a)) return SILT_OK;
+    if (ops_is_generated(f, o->a, NULL) || ops_is_identity(f, o->a, NULL)) return SILT_OK;
     return spec->is_data_frame ? err_DELTA_MISSING_NOT_NULL_COLUMN_VALUE(o->err, f->name)
                                : err_DELTA_INSERT_COLUMN_MISMATCH(o->err, f->name);
 }
@@ -205,8 +207,6 @@ static silt_status null_of(const op *o, const data_type *type, expr **out) {
     return ops_tree_cast(o, *out, type, out);
 }
 
-static silt_status by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out);
-
 static silt_status field_of(const op *o, expr *e, str name, expr **out) {
     expr *own = expr_clone(e, o->a);
     return own ? ops_tree_field(o, own, name, out) : error_no_memory(o->err);
@@ -227,7 +227,7 @@ static silt_status struct_by_name(const op *o, expr *e, const data_type *from, c
         }
         expr *part;
         TRY(field_of(o, e, from->fields[at].name, &part));
-        TRY(by_name(o, part, from->fields[at].type, f->type, depth, &args[2 * i + 1]));
+        TRY(ops_assign_by_name(o, part, from->fields[at].type, f->type, depth, &args[2 * i + 1]));
     }
     expr *made = expr_call(o->a, "named_struct", args, 2 * to->n_fields, (source_span){0, 0}), *is_null, *none;
     if (!made) return error_no_memory(o->err);
@@ -242,7 +242,7 @@ static silt_status struct_by_name(const op *o, expr *e, const data_type *from, c
 static silt_status array_by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out) {
     expr *lambda, *item;
     TRY(ops_tree_lambda(o, depth, &item, &lambda));
-    TRY(by_name(o, item, from, to, depth + 1, &lambda->args[0]));
+    TRY(ops_assign_by_name(o, item, from, to, depth + 1, &lambda->args[0]));
     return ops_tree_call(o, "transform", e, lambda, out);
 }
 
@@ -256,8 +256,7 @@ static silt_status map_by_name(const op *o, expr *e, const data_type *from, cons
     return ops_tree_call(o, "map_from_arrays", keys, values, out);
 }
 
-/* Unbound: the value of type `from` as one of type `to`, struct fields paired by name at every depth. */
-static silt_status by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out) {
+silt_status ops_assign_by_name(const op *o, expr *e, const data_type *from, const data_type *to, int depth, expr **out) {
     *out = e;
     if (type_equal(from, to)) return SILT_OK;
     if (from->id == TYPE_STRUCT && to->id == TYPE_STRUCT) return struct_by_name(o, e, from, to, depth, out);
@@ -271,7 +270,7 @@ static silt_status source_value(const op *o, const insert_spec *spec, relation *
     expr *e;
     if (spec->is_data_frame && type_is_nested(from)) {
         TRY(ops_rows_name(o, rows, source, &e));
-        TRY(by_name(o, e, from, f->type, 0, &e));
+        TRY(ops_assign_by_name(o, e, from, f->type, 0, &e));
         TRY(ops_rows_bind(o, rows, &source, 1, e, &e));
     } else {
         TRY(ops_rows_column(o, rows, source, &e));

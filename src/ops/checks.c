@@ -4,12 +4,13 @@
  *
  *   NOT NULL          columns and fields reachable through structs; a null parent violates the NOT NULL of its child
  *   CHAR, VARCHAR     length in characters, trailing spaces count
+ *   generated         a value given for a generated column must be equal to what its expression gives
  *   CHECK             delta.constraints.*, and the older delta.invariants of a column: must be TRUE, NULL violates (PROTOCOL.md "CHECK Constraints", "Column Invariants")
  *
  * Before them the empty string becomes NULL in string partition columns, as a partition value cannot tell the two apart.
  */
 #include "expr/tree_tools.h"
-#include "ops/internal.h"
+#include "ops/generated.h"
 
 typedef struct branch {
     expr *condition, *raise; /* unbound */
@@ -226,6 +227,32 @@ static silt_status check_invariant(checks *c, const field *f) {
     return check_constraint(c, f->name, expression);
 }
 
+static silt_status spark_text(const op *o, const expr *e, str *out) {
+    buf b;
+    buf_init(&b, BUF_MAX_DEFAULT);
+    expr_print_spark(e, &b);
+    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
+    buf_dispose(&b);
+    return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
+}
+
+/* A value that was given for a generated column must be the one that would be computed; NULLs are equal here. */
+static silt_status check_generated(checks *c, size_t column, const field *f, str generation) {
+    const op *o = c->o;
+    expr *given, *computed, *raise, *condition;
+    str shown;
+    TRY(expr_parse(generation, o->a, &computed, o->err));
+    TRY(ops_rows_name(o, c->rows, column, &given));
+    TRY(ops_tree_call(o, "<=>", given, computed, &condition));
+    TRY(spark_text(o, condition, &shown));
+    TRY(ops_tree_cast(o, computed, f->type->id == TYPE_STRING ? &type_string : f->type, &computed));
+    TRY(ops_rows_name(o, c->rows, column, &given));
+    TRY(ops_tree_call(o, "<=>", given, computed, &condition));
+    TRY(violation(c, STR("Generated Column"), shown, condition, &raise));
+    TRY(ops_tree_call(o, "not", condition, NULL, &condition));
+    return add_branch(c, 0, condition, raise);
+}
+
 static bool constraint_name(str key, str *out) {
     str prefix = STR("delta.constraints.");
     if (!str_starts_with(key, prefix)) return false;
@@ -258,8 +285,13 @@ static silt_status collect_field(checks *c, const place *p, const field *f) {
     return SILT_OK;
 }
 
-static silt_status collect(checks *c, const data_type *schema, const str_map *configuration) {
+static silt_status collect(checks *c, const write_target *t) {
+    const data_type *schema = t->schema;
+    const str_map *configuration = &t->metadata.configuration;
+    str generation;
     for (size_t i = 0; i < schema->n_fields; i++) {
+        if (!(t->computed && t->computed[i]) && ops_is_generated(&schema->fields[i], c->o->a, &generation))
+            TRY(check_generated(c, i, &schema->fields[i], generation));
         place p = {.column = i, .text = schema->fields[i].name};
         TRY(collect_field(c, &p, &schema->fields[i]));
     }
@@ -346,7 +378,7 @@ silt_status ops_checks_wrap(const op *o, const write_target *t, query *q, query 
     checks c;
     TRY(wrap_empty_partitions(o, t, q, &q));
     TRY(checks_init(&c, o, q, t->schema));
-    TRY(collect(&c, t->schema, &t->metadata.configuration));
+    TRY(collect(&c, t));
     *out = q;
     if (!c.any) return SILT_OK;
     expr **items = ARENA_ARRAY(o->a, t->schema->n_fields + 1, expr *);

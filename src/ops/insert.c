@@ -3,7 +3,8 @@
  * replaces, commit once. Nothing is visible before the commit; on any failure the written files go.
  */
 #include "delta/properties.h"
-#include "ops/internal.h"
+#include "ops/generated.h"
+#include "ops/identity.h"
 
 /** One write while it runs. */
 typedef struct write_run {
@@ -17,6 +18,8 @@ typedef struct write_run {
     str predicate;      /**< how commitInfo names it */
     write_target target;
     bool schema_replaced; /**< by overwriteSchema */
+    identity_run identity;
+    bool metadata_changed; /**< other than by identity columns */
     delta_txn *txn;
     write_spec files;
     write_result written;
@@ -128,6 +131,23 @@ static silt_status replace_schema(write_run *w) {
     return ops_checks_validate(o, w->target.schema, &w->target.metadata.configuration);
 }
 
+/* Values that the statement leaves to the table: identity columns, then generated ones, which may depend on them. */
+static silt_status fill_missing(write_run *w, const assignment *as, query *q, query **out) {
+    const op *o = w->o;
+    const data_type *schema = w->target.schema;
+    bool *missing = ARENA_ARRAY(o->a, schema->n_fields + 1, bool), *computed = ARENA_ARRAY(o->a, schema->n_fields + 1, bool);
+    if (!missing || !computed) return error_no_memory(o->err);
+    for (size_t c = 0; c < schema->n_fields; c++) {
+        missing[c] = as->values[c].origin == VALUE_DEFAULT;
+        computed[c] = missing[c] && ops_is_generated(&schema->fields[c], o->a, NULL);
+        if (!missing[c]) TRY(ops_identity_check_insert(o, &schema->fields[c]));
+    }
+    const generated_missing without = {.always = missing};
+    TRY(ops_identity_wrap(o, schema, q, missing, NULL, &w->identity, &q));
+    w->target.computed = computed;
+    return ops_generated_wrap(o, schema, q, &without, out);
+}
+
 static silt_status plan_rows(write_run *w, query **out) {
     const op *o = w->o;
     const delta_metadata *m = &w->target.metadata;
@@ -145,7 +165,8 @@ static silt_status plan_rows(write_run *w, query **out) {
     TRY(ops_assign_columns(o, w->spec, w->target.schema, rules.evolve, &as));
     TRY(ops_assign_merge_schema(o, w->spec, w->target.schema, &rules, &as, &schema));
     if (schema != w->target.schema) TRY(ops_write_target_set_schema(o, &w->target, schema));
-    return ops_assign_query(o, w->spec, w->target.schema, &as, out);
+    TRY(ops_assign_query(o, w->spec, w->target.schema, &as, out));
+    return fill_missing(w, &as, *out, out);
 }
 
 /* ---- removing and committing ---- */
@@ -191,6 +212,7 @@ static silt_status commit(write_run *w, ops_result *out) {
                               .operation_metrics =
                                   ops_write_metrics(o, &w->written, w->spec->overwrite ? &w->removed : NULL, w->fixed != NULL),
                               .user_metadata = ops_write_user_metadata(o, &w->options)};
+    if (w->target.metadata_changed && !w->metadata_changed) info.tags = STR(IDENTITY_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
     return delta_txn_commit(w->txn, &info, &out->version, o->err);
 }
@@ -202,9 +224,12 @@ static void discard(const write_run *w, silt_status status) {
 
 static silt_status write_and_commit(write_run *w, query *rows, ops_result *out) {
     const op *o = w->o;
+    if (w->target.protocol_changed) TRY(ops_protocol_upgrade(o, delta_snapshot_protocol(w->spec->snapshot), &w->target.protocol, out));
     TRY(ops_write_plan(o, &w->target, w->spec->root, &w->options, &w->files));
     TRY(ops_write_rows(o, &w->target, &w->files, rows, &w->written));
-    silt_status status = stage(w);
+    w->metadata_changed = w->target.metadata_changed;
+    silt_status status = ops_identity_finish(o, &w->identity, w->written.rows, &w->target);
+    if (status == SILT_OK) status = stage(w);
     if (status == SILT_OK && !changes_nothing(w)) status = commit(w, out);
     discard(w, status);
     if (status != SILT_OK) return status;

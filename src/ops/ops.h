@@ -46,6 +46,7 @@ typedef struct ops_result {
     int64_t version;                /**< -1: nothing was committed (idempotent skip, nothing to do) */
     int64_t rows, files, bytes;
     bool existed;
+    char note[512];                 /**< what the user should know beside: a protocol that was upgraded, and who can no longer use the table; "" for none */
 } ops_result;
 
 silt_status ops_create(const ops_env *env, const create_spec *spec, ops_result *out, silt_error *err) MUST_CHECK;

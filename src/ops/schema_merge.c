@@ -23,7 +23,7 @@ static silt_status merge_type(merge *m, const data_type *table, const data_type 
 static int decimal_digits_of(type_id id) { return id == TYPE_LONG ? 20 : 10; }
 
 /* PROTOCOL.md "Type Widening", supported changes. */
-static bool is_widening(const data_type *from, const data_type *to) {
+bool ops_schema_is_widening(const data_type *from, const data_type *to) {
     bool narrow_int = from->id >= TYPE_BYTE && from->id <= TYPE_INT;
     switch (to->id) {
         case TYPE_SHORT:
@@ -46,7 +46,7 @@ bool ops_schema_is_lossless(const data_type *from, const data_type *to) {
         static const int digits[] = {3, 5, 10, 19};
         return to->precision - to->scale >= digits[from->id - TYPE_BYTE];
     }
-    return is_widening(from, to) && to->id != TYPE_TIMESTAMP_NTZ;
+    return ops_schema_is_widening(from, to) && to->id != TYPE_TIMESTAMP_NTZ;
 }
 
 /* The JSON name of a primitive type, in its quotes. */
@@ -59,24 +59,26 @@ static silt_status json_type_text(const op *o, const data_type *type, str *out) 
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 
-static silt_status record_change(merge *m, const data_type *from, const data_type *to) {
-    const op *o = m->o;
-    field f = *m->nearest;
-    f.metadata = m->metadata;
+silt_status ops_schema_record_widening(const op *o, str metadata, str path, const data_type *from, const data_type *to, str *out) {
+    field f = {.metadata = metadata};
     const json_node *old = field_metadata_get(&f, "delta.typeChanges", o->a);
     str to_text, from_text, list;
     TRY(json_type_text(o, to, &to_text));
     TRY(json_type_text(o, from, &from_text));
-    str path = m->path.len ? arena_printf(o->a, ",\"fieldPath\":\"%.*s\"", STR_ARG(m->path)) : STR("");
+    str place = path.len ? arena_printf(o->a, ",\"fieldPath\":\"%.*s\"", STR_ARG(path)) : STR("");
     str before = old && old->type == JSON_ARRAY && old->count
                      ? arena_printf(o->a, "%.*s,", STR_ARG(str_slice(old->text, 1, old->text.len - 1)))
                      : STR("");
-    if (str_is_null(path) || str_is_null(before)) return error_no_memory(o->err);
+    if (str_is_null(place) || str_is_null(before)) return error_no_memory(o->err);
     list = arena_printf(o->a, "[%.*s{\"toType\":%.*s,\"fromType\":%.*s%.*s}]", STR_ARG(before), STR_ARG(to_text),
-                        STR_ARG(from_text), STR_ARG(path));
+                        STR_ARG(from_text), STR_ARG(place));
     if (str_is_null(list)) return error_no_memory(o->err);
-    m->metadata = field_metadata_set(m->metadata, "delta.typeChanges", list, o->a);
-    return str_is_null(m->metadata) ? error_no_memory(o->err) : SILT_OK;
+    *out = field_metadata_set(metadata.len ? metadata : STR("{}"), "delta.typeChanges", list, o->a);
+    return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
+}
+
+static silt_status record_change(merge *m, const data_type *from, const data_type *to) {
+    return ops_schema_record_widening(m->o, m->metadata, m->path, from, to, &m->metadata);
 }
 
 /* ---- structs ---- */
@@ -159,7 +161,7 @@ static silt_status merge_type(merge *m, const data_type *table, const data_type 
     if (table->id == TYPE_STRUCT && source->id == TYPE_STRUCT) return merge_struct(m, table, source, out);
     if (table->id == TYPE_ARRAY && source->id == TYPE_ARRAY) return merge_array(m, table, source, out);
     if (table->id == TYPE_MAP && source->id == TYPE_MAP) return merge_map(m, table, source, out);
-    if (m->rules->widen && is_widening(table, source)) {
+    if (m->rules->widen && ops_schema_is_widening(table, source)) {
         *out = source;
         return record_change(m, table, source);
     }

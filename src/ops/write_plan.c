@@ -99,7 +99,7 @@ silt_status ops_write_rows(const op *o, const write_target *t, const write_spec 
 
 /* ---- written files → add actions ---- */
 
-static silt_status partition_values(const op *o, const write_target *t, const written_file *f, str_map *out) {
+silt_status ops_write_partition_values(const op *o, const write_target *t, const written_file *f, str_map *out) {
     size_t n = t->metadata.n_partition_columns;
     str *keys = ARENA_ARRAY(o->a, n + 1, str), *values = ARENA_ARRAY(o->a, n + 1, str);
     if (!keys || !values) return error_no_memory(o->err);
@@ -129,7 +129,7 @@ silt_status ops_write_add_files(const op *o, const write_target *t, const write_
                          .base_row_id = -1,
                          .default_row_commit_version = -1};
         if (str_is_null(add.path)) return error_no_memory(o->err);
-        TRY(partition_values(o, t, f, &add.partition_values));
+        TRY(ops_write_partition_values(o, t, f, &add.partition_values));
         TRY(delta_txn_add(txn, &add, o->err));
     }
     return SILT_OK;

@@ -39,6 +39,7 @@ silt_status ops_write_target_set_schema(const op *o, write_target *t, const data
     delta_protocol needed;
     str_map ignored;
     TRY(delta_protocol_for(&t->protocol, schema, (str_map){NULL, NULL, 0}, true, o->a, &needed, &ignored, o->err));
+    TRY(ops_protocol_upgrade(o, &t->protocol, &needed, NULL));
     t->protocol_changed = !ops_protocol_equal(&needed, &t->protocol);
     if (t->protocol_changed) t->protocol = needed;
     t->metadata.schema = t->schema = schema;

@@ -1,0 +1,37 @@
+/** Finding the rows that a condition means: the first half of DELETE, UPDATE and REPLACE WHERE. */
+#ifndef OPS_ROW_FIND_H
+#define OPS_ROW_FIND_H
+
+#include "ops/dml.h"
+#include "ops/internal.h"
+#include "table/row_set.h"
+
+typedef struct row_find {
+    const op *o;
+    const dml_target *target;
+    relation *table;        /**< bound, with silt_file and silt_row */
+    query *query;           /**< bound: SELECT silt_file, silt_row FROM table WHERE condition */
+    bool reads_target_too;  /**< a subquery of the condition reads the target */
+    size_t n_files;         /**< of the snapshot */
+    uint8_t *candidates;    /**< files that may hold such a row */
+    uint8_t *whole;         /**< those of them of which every row is one, by the log alone */
+    size_t n_candidates, n_whole;
+    row_set *rows;          /**< of the candidates that are not whole; freed with the operation's arena */
+} row_find;
+
+/** Binds `condition` (NULL: every row) over the target and asks the log which files matter. */
+silt_status row_find_plan(const op *o, const dml_target *target, expr *condition, row_find *out) MUST_CHECK;
+/** Reads the candidates that are not whole. */
+silt_status row_find_run(row_find *f) MUST_CHECK;
+/** What was read, for the conflict rules: the condition on partitions, and the candidates. */
+silt_status row_find_note_reads(const row_find *f, delta_txn *txn) MUST_CHECK;
+
+/** Lines of EXPLAIN: which files go by the log alone, which are scanned, and `way`, how those with rows found will change. */
+silt_status row_find_explain(const row_find *f, const char *what, const char *way, bool extended, buf *out) MUST_CHECK;
+
+/** A REL_TABLE for the target that queries may be bound over by name, reading the files `keep` (NULL: all). Not bound yet. */
+silt_status row_find_reference(const op *o, const dml_target *target, const uint8_t *keep, relation **out) MUST_CHECK;
+/** Does some FROM item of the query, in subqueries too, read the table at that root? `except` (may be NULL) does not count. */
+bool row_find_reads_table(query *q, str root, const relation *except);
+
+#endif
