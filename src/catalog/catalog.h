@@ -29,6 +29,7 @@ typedef struct catalog_ops {
     silt_status (*rename_table)(catalog *c, str database, str name, str new_database, str new_name, silt_error *err);
     silt_status (*list_tables)(catalog *c, str database, arena *a, catalog_table **out, size_t *out_count, silt_error *err); /**< by name */
     silt_status (*create_database)(catalog *c, const catalog_database *d, silt_error *err);
+    silt_status (*replace_database)(catalog *c, const catalog_database *d, silt_error *err);                        /**< location and comment of one that exists */
     silt_status (*drop_database)(catalog *c, str name, bool cascade, silt_error *err);                              /**< SCHEMA_NOT_EMPTY */
     silt_status (*get_database)(catalog *c, str name, arena *a, catalog_database *out, silt_error *err);
     silt_status (*list_databases)(catalog *c, arena *a, catalog_database **out, size_t *out_count, silt_error *err);

@@ -120,6 +120,22 @@ static silt_status create_database(catalog *c, const catalog_database *d, silt_e
     return catalog_txn_end(&t, status);
 }
 
+static silt_status update_database(catalog_txn *t, str name, const catalog_database *d) {
+    TRY(require_database(t, name));
+    str texts[] = {d->location, d->comment, name};
+    return catalog_run(t, "UPDATE databases SET location = ?, comment = ? WHERE name = ?", texts, ARRAY_LEN(texts));
+}
+
+static silt_status replace_database(catalog *c, const catalog_database *d, silt_error *err) {
+    table_key k;
+    TRY(key_init(&k, d->name, STR(""), err));
+    catalog_txn t;
+    silt_status status = is_default(k.parts[0]) ? err_UNSUPPORTED_FEATURE(err, "changing the schema `default`") : begin(c, CATALOG_WRITE, &t, err);
+    if (status == SILT_OK) status = catalog_txn_end(&t, update_database(&t, k.parts[0], d));
+    arena_free(k.a);
+    return status;
+}
+
 static silt_status remove_database(catalog_txn *t, str name, bool cascade) {
     TRY(require_database(t, name));
     if (cascade) {
@@ -364,6 +380,7 @@ static const catalog_ops local_ops = {
     .rename_table = rename_table,
     .list_tables = list_tables,
     .create_database = create_database,
+    .replace_database = replace_database,
     .drop_database = drop_database,
     .get_database = get_database,
     .list_databases = list_databases,

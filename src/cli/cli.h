@@ -30,6 +30,7 @@ typedef struct options {
     const char *into, *mode, *input_format, *schema, *txn_app, *txn_version, *user_metadata, *warehouse;
     bool merge_schema, overwrite_schema;
     int64_t limit;
+    const char *from, *to; /* a version or a time */
     string_list arguments; /* what is no option */
 } options;
 
@@ -75,6 +76,7 @@ int command_load(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_history(int argc, char **argv);
 int command_files(int argc, char **argv);
+int command_changes(int argc, char **argv);
 int command_schema(int argc, char **argv);
 int command_checkpoint(int argc, char **argv);
 int command_demo(int argc, char **argv);

@@ -39,6 +39,17 @@ static const struct { const char *name, *summary, *text; } topics[] = {
     {"show", "what a table is: version, rows, files, protocol, properties", "silt show TABLE [--version N | --timestamp T] [--format json]\n"},
     {"history", "the versions of a table", "silt history TABLE [--limit N] [--format FORMAT] [-o FILE]\n"},
     {"files", "the data files of a version", "silt files TABLE [--version N | --timestamp T] [--format FORMAT] [-o FILE]\n"},
+    {"changes", "which rows changed between versions (change data feed)",
+     "silt changes TABLE --from N|TIME [--to N|TIME] [--limit N] [--format FORMAT] [-o FILE]\n"
+     "\n"
+     "  --from N|TIME   first version, or the first one at or after a time\n"
+     "  --to N|TIME     last version (default: the newest), or the last one at or before a time\n"
+     "  --limit N       at most so many rows\n"
+     "\n"
+     "Each row has _change_type (insert, delete, update_preimage, update_postimage), _commit_version and _commit_timestamp; rows come in the order of versions.\n"
+     "The table needs delta.enableChangeDataFeed=true since the first of them.\n"
+     "\n"
+     "  silt changes /data/events --from 12 --format jsonl\n"},
     {"schema", "the columns of a version", "silt schema TABLE [--version N | --timestamp T] [--format json|table|…]\n\n--format json prints Delta's schema JSON.\n"},
     {"checkpoint", "write a checkpoint of the newest version now", "silt checkpoint TABLE\n"},
     {"demo", "watch a table being made, loaded, queried and checked", "silt demo [FOLDER]\n\nWorks in a temporary folder unless one is given, which then must be empty or absent and is kept.\n"},

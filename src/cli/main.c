@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 static const struct { const char *name; int (*run)(int argc, char **argv); } commands[] = {
-    {"sql", command_sql}, {"shell", command_shell}, {"load", command_load}, {"show", command_show}, {"history", command_history}, {"files", command_files},
+    {"sql", command_sql}, {"shell", command_shell}, {"load", command_load}, {"show", command_show}, {"history", command_history}, {"files", command_files}, {"changes", command_changes},
     {"schema", command_schema}, {"checkpoint", command_checkpoint}, {"demo", command_demo}, {"help", command_help},
 };
 

@@ -93,9 +93,9 @@ static bool properties_file(const char *path, options *o) {
 }
 
 enum { OPT_CONF, OPT_PROPERTIES, OPT_PARAM, OPT_FORMAT, OPT_OUTPUT, OPT_VERSION, OPT_TIMESTAMP, OPT_FILE, OPT_INTO, OPT_MODE, OPT_INPUT_FORMAT, OPT_OPTION, OPT_SCHEMA,
-       OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_NO_PROGRESS, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE };
+       OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_FROM, OPT_TO, OPT_NO_PROGRESS, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE };
 
-/* group: c configuration (all commands), q query, t travel, o output, l load, n limit */
+/* group: c configuration (all commands), q query, t travel, o output, l load, n limit, r range */
 static const struct option_row { const char *name; char letter; bool takes_value; char group; int id; } rows[] = {
     {"--conf", 0, true, 'c', OPT_CONF}, {"--properties-file", 0, true, 'c', OPT_PROPERTIES}, {"--warehouse", 0, true, 'c', OPT_WAREHOUSE}, {"--no-progress", 0, false, 'c', OPT_NO_PROGRESS},
     {"--quiet", 'q', false, 'c', OPT_QUIET}, {"--help", 'h', false, 'c', OPT_HELP},
@@ -103,6 +103,7 @@ static const struct option_row { const char *name; char letter; bool takes_value
     {"--param", 0, true, 'q', OPT_PARAM}, {"--file", 'f', true, 'q', OPT_FILE},
     {"--version", 0, true, 't', OPT_VERSION}, {"--timestamp", 0, true, 't', OPT_TIMESTAMP},
     {"--limit", 0, true, 'n', OPT_LIMIT},
+    {"--from", 0, true, 'r', OPT_FROM}, {"--to", 0, true, 'r', OPT_TO},
     {"--into", 0, true, 'l', OPT_INTO}, {"--mode", 0, true, 'l', OPT_MODE}, {"--input-format", 0, true, 'l', OPT_INPUT_FORMAT}, {"--option", 0, true, 'l', OPT_OPTION},
     {"--schema", 0, true, 'l', OPT_SCHEMA}, {"--partition-by", 0, true, 'l', OPT_PARTITION_BY}, {"--merge-schema", 0, false, 'l', OPT_MERGE},
     {"--overwrite-schema", 0, false, 'l', OPT_OVERWRITE_SCHEMA}, {"--txn-app", 0, true, 'l', OPT_TXN_APP}, {"--txn-version", 0, true, 'l', OPT_TXN_VERSION},
@@ -155,6 +156,8 @@ static bool apply(options *o, const struct option_row *row, const char *v) {
     case OPT_PROPERTY: return add_pair("--property", v, &o->property_keys, &o->property_values);
     case OPT_USER_METADATA: o->user_metadata = v; return true;
     case OPT_LIMIT: return whole_number("--limit", v, &o->limit);
+    case OPT_FROM: o->from = v; return true;
+    case OPT_TO: o->to = v; return true;
     case OPT_NO_PROGRESS: o->no_progress = true; return true;
     case OPT_QUIET: o->quiet = true; return true;
     default: o->help = true; return true;

@@ -90,6 +90,9 @@ silt_status bind_subquery_expr(binder *b, scope *s, expr *e) MUST_CHECK;
 /* bind_relation.c */
 silt_status bind_relation(binder *b, relation *r, scope *s, scope *outer) MUST_CHECK; /**< binds it and adds its columns to s */
 silt_status bind_table_columns(binder *b, relation *r) MUST_CHECK;
+/* bind_function.c */
+/** A function that the resolver knows: r becomes a subquery over its rows, to be bound. */
+silt_status bind_resolver_function(binder *b, relation *r) MUST_CHECK;
 silt_status scope_add_relation(binder *b, scope *s, relation *r) MUST_CHECK; /**< columns of a bound relation; joins too */
 silt_status bind_generator(binder *b, scope *s, expr *call, relation *r) MUST_CHECK; /**< r gets the generator's output columns */
 /* bind_scope.c */

@@ -259,7 +259,7 @@ static bool at_tail(const parser *p) {
            parser_at_keywords(p, "DISTRIBUTE", "BY") || parser_at_keyword(p, "LIMIT") || parser_at_keyword(p, "OFFSET") || parser_at_keyword(p, "WINDOW");
 }
 
-static silt_status parse_ctes(parser *p, cte_def **out, size_t *out_count, bool *recursive) {
+silt_status parser_ctes(parser *p, cte_def **out, size_t *out_count, bool *recursive) {
     cte_def *ctes = NULL;
     size_t count = 0, capacity = 0;
     *recursive = parser_accept_keyword(p, "RECURSIVE");
@@ -294,7 +294,7 @@ silt_status parser_query(parser *p, query **out) {
     size_t n_ctes = 0;
     bool recursive = false;
     TRY(parse_enter(p));
-    if (parser_accept_keyword(p, "WITH")) TRY(parse_ctes(p, &ctes, &n_ctes, &recursive));
+    if (parser_accept_keyword(p, "WITH")) TRY(parser_ctes(p, &ctes, &n_ctes, &recursive));
     query *q;
     TRY(parse_set_term(p, 1, &q));
     if ((at_tail(p) || n_ctes > 0) && has_tail(q)) TRY(wrap_query(p, q, &q));

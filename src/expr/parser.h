@@ -36,6 +36,7 @@ silt_status parser_integer(parser *p, int64_t *out) MUST_CHECK;
 silt_status parser_expr(parser *p, expr **out) MUST_CHECK;
 silt_status parser_named_expr(parser *p, expr **out) MUST_CHECK;     /**< projection item with optional alias */
 silt_status parser_query(parser *p, query **out) MUST_CHECK;         /**< [WITH …] select … */
+silt_status parser_ctes(parser *p, cte_def **out, size_t *out_count, bool *out_recursive) MUST_CHECK; /**< what follows WITH, up to the statement */
 silt_status parser_relation(parser *p, relation **out) MUST_CHECK;   /**< one FROM item with joins */
 silt_status parser_table_ref(parser *p, relation **out) MUST_CHECK;  /**< name [time travel] [alias] only */
 silt_status parser_type(parser *p, const data_type **out) MUST_CHECK;

@@ -5,6 +5,7 @@
  */
 #include "base/time.h"
 #include "expr/bind.h"
+#include "expr/derive.h"
 
 typedef struct extractor {
     const relation *r;
@@ -362,5 +363,6 @@ static silt_status extract(extractor *x, const expr *e, const predicate **out) {
 silt_status expr_to_predicate(const expr *e, const relation *r, const bind_env *env, arena *a, const predicate **out,
                               silt_error *err) {
     extractor x = {r, env, a, err};
-    return extract(&x, e, out);
+    TRY(extract(&x, e, out));
+    return predicate_derive(*out, r, env, a, out, err);
 }

@@ -87,5 +87,5 @@ silt_status run_insert(run *r, silt_error *err) {
     r->result->message = done.version < 0 ? arena_printf(r->a, "nothing to write")
                                           : arena_printf(r->a, "%lld row%s in %lld file%s, version %lld", (long long)done.rows, done.rows == 1 ? "" : "s", (long long)done.files,
                                                          done.files == 1 ? "" : "s", (long long)done.version);
-    return SILT_OK;
+    return run_add_note(r, &done, err);
 }

@@ -122,7 +122,7 @@ static bool compact_timestamp(str digits, arena *a, str *out) {
     return out->ptr != NULL;
 }
 
-static silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err) {
+silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err) {
     expr *bound;
     value v;
     TRY(expr_bind(e, NULL, &r->bind, r->a, &bound, err));
@@ -279,6 +279,7 @@ static silt_status resolve(table_resolver *self, const relation *rel, arena *a, 
         return SILT_OK;
     }
     table_source *source;
+    if (str_eqz(t.format, "delta") && relation_reads_changes(rel)) return resolve_change_options(r, &t, rel, out_view, err);
     if (str_eqz(t.format, "delta")) {
         delta_snapshot *snapshot;
         silt_status opened = open_snapshot(r, &t, &rel->travel, &snapshot, err);
@@ -301,7 +302,7 @@ static silt_status resolve(table_resolver *self, const relation *rel, arena *a, 
 silt_status run_bind(run *r, silt_error *err) {
     session *s = r->s;
     TRY(session_need_engine(s, err));
-    r->resolver = (table_resolver){.ctx = r, .resolve = resolve};
+    r->resolver = (table_resolver){.ctx = r, .resolve = resolve, .resolve_function = resolve_changes_function};
     r->bind.resolver = &r->resolver;
     r->bind.time_zone = session_get(s, STR("spark.sql.session.timeZone"));
     r->bind.ansi = session_flag(s, "spark.sql.ansi.enabled", true);

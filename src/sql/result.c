@@ -44,6 +44,13 @@ silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) {
     return arrow_finish_row(r->result->rows) ? SILT_OK : error_no_memory(err);
 }
 
+silt_status run_add_note(run *r, const ops_result *done, silt_error *err) {
+    if (!done->note[0]) return SILT_OK;
+    str message = r->result->message;
+    r->result->message = message.ptr ? arena_printf(r->a, "%.*s; %s", STR_ARG(message), done->note) : arena_str(r->a, str_of(done->note));
+    return r->result->message.ptr ? SILT_OK : error_no_memory(err);
+}
+
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }
 
 static bool glob_matches(str pattern, str text) {

@@ -78,8 +78,27 @@ str name_join(name_parts name, arena *a);
 /** The table of a text: a catalog name where it is one, else a path or URI (in_catalog false, name null). */
 silt_status resolve_text(run *r, str table, resolved_table *out, silt_error *err) MUST_CHECK;
 
+/** A constant's time, ms since the epoch, in the session's zone; DELTA_TIMESTAMP_INVALID. */
+silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err) MUST_CHECK;
+
+/* ---- changes.c: the change data feed ---- */
+/** table_resolver.resolve_function: table_changes and table_changes_by_path. */
+silt_status resolve_changes_function(table_resolver *self, str name, expr *const *args, size_t n_args, arena *a, table_source *out[2], size_t *out_n, silt_error *err) MUST_CHECK;
+/** The reader option readChangeFeed is on. */
+bool relation_reads_changes(const relation *rel);
+/** Then: the table's changes as a query's text. */
+silt_status resolve_change_options(run *r, const resolved_table *t, const relation *rel, str *out_view, silt_error *err) MUST_CHECK;
+
 /* ---- ddl.c ---- */
 silt_status register_table(run *r, const resolved_table *t, bool managed, str comment, silt_error *err) MUST_CHECK; /* into the catalog; path tables: nothing */
+
+/* ---- rerun.c ---- */
+/** Wait; ends early with CANCELLED. */
+silt_status session_pause(session *s, int64_t ms, silt_error *err) MUST_CHECK;
+
+/* ---- dml.c ---- */
+/** The text of EXPLAIN for a DELETE or UPDATE. */
+silt_status explain_dml(run *r, const statement *st, buf *out, silt_error *err) MUST_CHECK;
 
 /* ---- result.c ---- */
 /** Begin rows of the statement's own: columns "name type, …" as DDL text. */
@@ -87,6 +106,8 @@ silt_status rows_begin(run *r, const char *columns_ddl, silt_error *err) MUST_CH
 arrow_builder *rows_column(run *r, size_t i);
 /** Append one row of strings; a null str appends NULL. All columns are STRING. */
 silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) MUST_CHECK;
+/** Put what the operation has to tell (done->note: a protocol that was upgraded) behind the statement's message. */
+silt_status run_add_note(run *r, const ops_result *done, silt_error *err) MUST_CHECK;
 bool like_pattern_matches(str pattern, str text); /* SHOW … LIKE 'a*|b*', without case */
 
 /* ---- the runners: one per statement kind, in query.c, insert.c, ddl.c, show.c, describe.c ---- */
@@ -94,6 +115,9 @@ typedef silt_status (*statement_runner)(run *r, silt_error *err);
 silt_status run_query(run *r, silt_error *err) MUST_CHECK;
 silt_status run_explain(run *r, silt_error *err) MUST_CHECK;
 silt_status run_insert(run *r, silt_error *err) MUST_CHECK;
+silt_status run_delete(run *r, silt_error *err) MUST_CHECK;
+silt_status run_update(run *r, silt_error *err) MUST_CHECK;
+silt_status run_truncate(run *r, silt_error *err) MUST_CHECK;
 silt_status run_create_table(run *r, silt_error *err) MUST_CHECK;
 silt_status run_create_table_like(run *r, silt_error *err) MUST_CHECK;
 silt_status run_drop_table(run *r, silt_error *err) MUST_CHECK;
@@ -119,5 +143,6 @@ silt_status run_describe_database(run *r, silt_error *err) MUST_CHECK;
 silt_status run_describe_function(run *r, silt_error *err) MUST_CHECK;
 silt_status run_set(run *r, silt_error *err) MUST_CHECK;
 silt_status run_reset(run *r, silt_error *err) MUST_CHECK;
+silt_status run_alter(run *r, silt_error *err) MUST_CHECK;
 
 #endif

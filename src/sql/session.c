@@ -69,7 +69,8 @@ static const statement_runner runners[] = {
     [STMT_SHOW_FUNCTIONS] = run_show_functions, [STMT_SHOW_CURRENT] = run_show_current,
     [STMT_DESCRIBE_TABLE] = run_describe_table, [STMT_DESCRIBE_QUERY] = run_describe_query, [STMT_DESCRIBE_DETAIL] = run_describe_detail,
     [STMT_DESCRIBE_HISTORY] = run_describe_history, [STMT_DESCRIBE_DATABASE] = run_describe_database, [STMT_DESCRIBE_FUNCTION] = run_describe_function,
-    [STMT_SET] = run_set, [STMT_RESET] = run_reset,
+    [STMT_SET] = run_set, [STMT_RESET] = run_reset, [STMT_ALTER] = run_alter,
+    [STMT_DELETE] = run_delete, [STMT_UPDATE] = run_update, [STMT_TRUNCATE] = run_truncate,
 };
 
 /* Copies: the tree outlives the caller's strings. */

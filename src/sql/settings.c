@@ -17,6 +17,7 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.threads", "0"},
     {"silt.temp.dir", ""},
     {"silt.selfcheck", "false"},
+    {"silt.protocol.noUpgrade", "false"},
 };
 
 /* Keys of which Silt has the one value: another would give other answers than the job expects, so it is refused rather than ignored. */

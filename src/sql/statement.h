@@ -12,7 +12,9 @@ typedef enum statement_kind {
     STMT_SHOW_DATABASES, STMT_SHOW_TABLES, STMT_SHOW_VIEWS, STMT_SHOW_COLUMNS, STMT_SHOW_TBLPROPERTIES, STMT_SHOW_CREATE_TABLE, STMT_SHOW_PARTITIONS,
     STMT_SHOW_FUNCTIONS, STMT_SHOW_CURRENT,
     STMT_DESCRIBE_TABLE, STMT_DESCRIBE_QUERY, STMT_DESCRIBE_DETAIL, STMT_DESCRIBE_HISTORY, STMT_DESCRIBE_DATABASE, STMT_DESCRIBE_FUNCTION,
-    STMT_SET, STMT_RESET
+    STMT_SET, STMT_RESET,
+    STMT_ALTER,
+    STMT_DELETE, STMT_UPDATE, STMT_TRUNCATE
 } statement_kind;
 
 /** `k = v` lists: OPTIONS, TBLPROPERTIES. */
@@ -49,6 +51,10 @@ typedef struct statement {
     int64_t limit; bool has_limit;/**< DESCRIBE HISTORY t LIMIT n */
 
     str key, value; bool has_key, has_value; /**< SET, SHOW TBLPROPERTIES (key) */
+
+    struct dml_statement *dml;     /**< DELETE, UPDATE, INSERT … REPLACE; else NULL: sql/dml_statement.h */
+    cte_def *ctes, *ctes_again; size_t n_ctes; bool recursive; /**< WITH … in front of DELETE, UPDATE, MERGE; twice, for statements that bind two queries over it */
+    struct alter_statement *alter; /**< ALTER, COMMENT ON: sql/alter_statement.h */
 } statement;
 
 /** Parse one statement; a trailing ';' is allowed. A statement of Spark that Silt does not run yet is refused by name (UNSUPPORTED_FEATURE). */

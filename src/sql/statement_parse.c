@@ -2,11 +2,12 @@
  * Statements of Spark SQL with Delta's extensions: the words at the front choose a parser by one table. Queries and expressions are expr/'s; so is the error with
  * its caret. A statement that Spark has and Silt has not yet is known by name here, so that it is refused rather than called a syntax error.
  */
-#include "sql/statement.h"
+#include "sql/dml_statement.h"
+#include "sql/parse.h"
 
 typedef silt_status (*statement_parser)(parser *p, statement *s);
 
-static silt_status table_name(parser *p, relation **out) {
+silt_status parse_table_name(parser *p, relation **out) {
     relation *r = ARENA_NEW(p->a, relation);
     if (!r) return error_no_memory(p->err);
     r->kind = REL_TABLE;
@@ -29,7 +30,7 @@ static silt_status table_name(parser *p, relation **out) {
     return SILT_OK;
 }
 
-static silt_status name_list(parser *p, const str **out, size_t *out_count) {
+silt_status parse_name_list(parser *p, const str **out, size_t *out_count) {
     str *names = NULL;
     size_t n = 0, capacity = 0;
     TRY(parser_expect_op(p, "("));
@@ -126,7 +127,7 @@ static silt_status table_clauses(parser *p, statement *s) {
             TRY(partitioned_by(p, s));
         } else if (parser_accept_keywords(p, "CLUSTER", "BY")) {
             TRY(once(p, s->n_cluster_columns > 0, "CLUSTER BY"));
-            TRY(name_list(p, &s->cluster_columns, &s->n_cluster_columns));
+            TRY(parse_name_list(p, &s->cluster_columns, &s->n_cluster_columns));
         } else if (parser_accept_keyword(p, "LOCATION")) {
             TRY(once(p, s->has_location, "LOCATION"));
             TRY(parser_string(p, &s->location));
@@ -152,10 +153,10 @@ static silt_status table_clauses(parser *p, statement *s) {
 static silt_status create_table(parser *p, statement *s) {
     s->kind = STMT_CREATE_TABLE;
     s->if_not_exists = accept_if_not_exists(p);
-    TRY(table_name(p, &s->table));
+    TRY(parse_table_name(p, &s->table));
     if (parser_accept_keyword(p, "LIKE")) {
         s->kind = STMT_CREATE_TABLE_LIKE;
-        TRY(table_name(p, &s->like));
+        TRY(parse_table_name(p, &s->like));
         return table_clauses(p, s);
     }
     if (parser_at_op(p, "(")) {
@@ -172,7 +173,7 @@ static silt_status create_table(parser *p, statement *s) {
 static silt_status create_view(parser *p, statement *s) {
     s->kind = STMT_CREATE_VIEW;
     s->if_not_exists = accept_if_not_exists(p);
-    TRY(table_name(p, &s->table));
+    TRY(parse_table_name(p, &s->table));
     if (parser_at_op(p, "(")) {
         str *names = NULL;
         size_t n = 0, capacity = 0;
@@ -248,7 +249,7 @@ static silt_status parse_drop(parser *p, statement *s) {
     if (parser_accept_keyword(p, "TABLE") || parser_at_keyword(p, "VIEW")) {
         s->kind = parser_accept_keyword(p, "VIEW") ? STMT_DROP_VIEW : STMT_DROP_TABLE;
         s->if_exists = accept_if_exists(p);
-        TRY(table_name(p, &s->table));
+        TRY(parse_table_name(p, &s->table));
         (void)parser_accept_keyword(p, "PURGE");
         return SILT_OK;
     }
@@ -285,6 +286,29 @@ static silt_status insert_partition(parser *p, statement *s) {
     return SILT_OK;
 }
 
+/* INSERT INTO t AS a REPLACE ON …: an alias only where REPLACE or BY NAME REPLACE follows, so that INSERT INTO t SELECT … is read as ever. */
+static silt_status insert_alias(parser *p, statement *s) {
+    parser ahead = *p;
+    if (!parser_accept_keyword(&ahead, "AS") && ahead.tokens[ahead.at].kind != TOKEN_NAME && ahead.tokens[ahead.at].kind != TOKEN_QUOTED_NAME) return SILT_OK;
+    ahead.at++;
+    (void)parser_accept_keywords(&ahead, "BY", "NAME");
+    return parser_at_keyword(&ahead, "REPLACE") && !parser_at_keyword(p, "BY") ? parse_target_alias(p, s->table, "INSERT") : SILT_OK;
+}
+
+/* WITH in front of the INSERT: its names come before the query's own. */
+static silt_status insert_ctes(parser *p, statement *s) {
+    query *q = s->query;
+    if (s->n_ctes == 0) return SILT_OK;
+    cte_def *all = ARENA_ARRAY(p->a, s->n_ctes + q->n_ctes, cte_def);
+    if (!all) return error_no_memory(p->err);
+    memcpy(all, s->ctes, s->n_ctes * sizeof *all);
+    if (q->n_ctes) memcpy(all + s->n_ctes, q->ctes, q->n_ctes * sizeof *all);
+    q->ctes = all;
+    q->n_ctes += s->n_ctes;
+    q->recursive |= s->recursive;
+    return SILT_OK;
+}
+
 static silt_status parse_insert(parser *p, statement *s) {
     p->at++;
     s->kind = STMT_INSERT;
@@ -292,7 +316,8 @@ static silt_status parse_insert(parser *p, statement *s) {
     if (!s->overwrite) TRY(parser_expect_keyword(p, "INTO"));
     if (parser_at_keyword(p, "DIRECTORY") || parser_at_keywords(p, "LOCAL", "DIRECTORY")) return err_UNSUPPORTED_FEATURE(p->err, "INSERT OVERWRITE DIRECTORY");
     (void)parser_accept_keyword(p, "TABLE");
-    TRY(table_name(p, &s->table));
+    TRY(parse_table_name(p, &s->table));
+    TRY(insert_alias(p, s));
     if (parser_at_keyword(p, "WITH")) {
         const token *next = parser_peek(p, 1);
         if (next->kind == TOKEN_OP && str_eqz(next->text, "(")) {
@@ -306,11 +331,13 @@ static silt_status parse_insert(parser *p, statement *s) {
     if (parser_at_op(p, "(")) {
         parser inner = *p;
         inner.at++;
-        if (!parser_at_query(&inner)) TRY(name_list(p, &s->insert_columns, &s->n_insert_columns));
+        if (!parser_at_query(&inner)) TRY(parse_name_list(p, &s->insert_columns, &s->n_insert_columns));
     }
     if (parser_accept_keywords(p, "BY", "NAME")) s->by_name = true;
-    if (parser_at_keyword(p, "REPLACE")) return err_UNSUPPORTED_FEATURE(p->err, "INSERT … REPLACE WHERE/USING/ON");
-    return parser_query(p, &s->query);
+    if (!s->overwrite && parser_at_keyword(p, "REPLACE")) TRY(parse_insert_replace(p, s));
+    if (s->dml && parser_accept_keywords(p, "BY", "NAME")) s->by_name = true;
+    TRY(parser_query(p, &s->query));
+    return insert_ctes(p, s);
 }
 
 /* ---- SHOW ---- */
@@ -341,12 +368,12 @@ static silt_status parse_show(parser *p, statement *s) {
     if (parser_accept_keyword(p, "COLUMNS")) {
         s->kind = STMT_SHOW_COLUMNS;
         if (!parser_accept_keyword(p, "IN")) TRY(parser_expect_keyword(p, "FROM"));
-        TRY(table_name(p, &s->table));
+        TRY(parse_table_name(p, &s->table));
         return in_database(p, s);
     }
     if (parser_accept_keyword(p, "TBLPROPERTIES")) {
         s->kind = STMT_SHOW_TBLPROPERTIES;
-        TRY(table_name(p, &s->table));
+        TRY(parse_table_name(p, &s->table));
         if (!parser_accept_op(p, "(")) return SILT_OK;
         name_parts key;
         if (parser_peek(p, 0)->kind == TOKEN_STRING) {
@@ -364,11 +391,11 @@ static silt_status parse_show(parser *p, statement *s) {
     }
     if (parser_accept_keywords(p, "CREATE", "TABLE")) {
         s->kind = STMT_SHOW_CREATE_TABLE;
-        return table_name(p, &s->table);
+        return parse_table_name(p, &s->table);
     }
     if (parser_accept_keyword(p, "PARTITIONS")) {
         s->kind = STMT_SHOW_PARTITIONS;
-        return table_name(p, &s->table);
+        return parse_table_name(p, &s->table);
     }
     if (parser_at_keyword(p, "FUNCTIONS") || ((parser_at_keyword(p, "USER") || parser_at_keyword(p, "SYSTEM") || parser_at_keyword(p, "ALL")) && parser_peek(p, 1)->kind == TOKEN_NAME)) {
         s->kind = STMT_SHOW_FUNCTIONS;
@@ -391,7 +418,7 @@ static silt_status parse_describe(parser *p, statement *s) {
     bool target_follows = next->kind == TOKEN_NAME || next->kind == TOKEN_QUOTED_NAME || next->kind == TOKEN_STRING;
     if (target_follows && parser_accept_keyword(p, "HISTORY")) {
         s->kind = STMT_DESCRIBE_HISTORY;
-        TRY(table_name(p, &s->table));
+        TRY(parse_table_name(p, &s->table));
         if (parser_accept_keyword(p, "LIMIT")) {
             s->has_limit = true;
             TRY(parser_integer(p, &s->limit));
@@ -400,7 +427,7 @@ static silt_status parse_describe(parser *p, statement *s) {
     }
     if (target_follows && parser_accept_keyword(p, "DETAIL")) {
         s->kind = STMT_DESCRIBE_DETAIL;
-        return table_name(p, &s->table);
+        return parse_table_name(p, &s->table);
     }
     if (target_follows && parser_accept_keyword(p, "FUNCTION")) {
         s->kind = STMT_DESCRIBE_FUNCTION;
@@ -426,7 +453,7 @@ static silt_status parse_describe(parser *p, statement *s) {
         s->extended = true;
         p->at++;
     }
-    TRY(table_name(p, &s->table));
+    TRY(parse_table_name(p, &s->table));
     const token *t = parser_peek(p, 0);
     if (t->kind == TOKEN_NAME || t->kind == TOKEN_QUOTED_NAME) TRY(parser_name(p, &s->name));
     return SILT_OK;
@@ -509,8 +536,8 @@ static silt_status parse_query_statement(parser *p, statement *s) {
 /* Statements of Spark and Delta that are not run yet, by their first words. */
 static silt_status refuse_known(parser *p) {
     static const struct { const char *word, *name; } known[] = {
-        {"DELETE", "DELETE"}, {"UPDATE", "UPDATE"}, {"MERGE", "MERGE INTO"}, {"ALTER", "ALTER"}, {"OPTIMIZE", "OPTIMIZE"}, {"VACUUM", "VACUUM"}, {"RESTORE", "RESTORE"},
-        {"CONVERT", "CONVERT TO DELTA"}, {"GENERATE", "GENERATE"}, {"REORG", "REORG TABLE"}, {"TRUNCATE", "TRUNCATE TABLE"}, {"COMMENT", "COMMENT ON"}, {"ANALYZE", "ANALYZE TABLE"},
+        {"MERGE", "MERGE INTO"}, {"OPTIMIZE", "OPTIMIZE"}, {"VACUUM", "VACUUM"}, {"RESTORE", "RESTORE"},
+        {"CONVERT", "CONVERT TO DELTA"}, {"GENERATE", "GENERATE"}, {"REORG", "REORG TABLE"}, {"ANALYZE", "ANALYZE TABLE"},
         {"CACHE", "CACHE TABLE"}, {"UNCACHE", "UNCACHE TABLE"}, {"REFRESH", "REFRESH"}, {"MSCK", "MSCK REPAIR TABLE"}, {"FSCK", "FSCK REPAIR TABLE"}, {"LOAD", "LOAD DATA"},
         {"CALL", "CALL"}, {"GRANT", "GRANT"}, {"REVOKE", "REVOKE"}, {"COPY", "COPY INTO"}, {"DECLARE", "session variables"}, {"EXECUTE", "EXECUTE IMMEDIATE"}, {"BEGIN", "SQL scripting"},
     };
@@ -519,24 +546,37 @@ static silt_status refuse_known(parser *p) {
     return parser_fail(p, "a statement (SELECT, INSERT, CREATE, DROP, SHOW, DESCRIBE, USE, SET, EXPLAIN …)");
 }
 
+/* WITH … in front of a statement that changes rows. Where something else follows, or the text is wrong, nothing is taken: the query's parser goes over it again. */
+static bool accept_ctes(parser *p, statement *s) {
+    static const char *const words[] = {"INSERT", "DELETE", "UPDATE", "MERGE"};
+    parser ahead = *p;
+    cte_def *ctes, *again;
+    size_t n;
+    bool recursive, follows = false;
+    ahead.err = NULL;
+    if (s->n_ctes > 0 || !parser_accept_keyword(&ahead, "WITH")) return false;
+    parser twin = ahead;
+    if (parser_ctes(&ahead, &ctes, &n, &recursive) != SILT_OK || parser_ctes(&twin, &again, &n, &recursive) != SILT_OK) return false;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) follows |= parser_at_keyword(&ahead, words[i]);
+    if (!follows) return false;
+    p->at = ahead.at;
+    s->ctes = ctes;
+    s->ctes_again = again;
+    s->n_ctes = n;
+    s->recursive = recursive;
+    return true;
+}
+
 static silt_status parse_statement(parser *p, statement *s) {
     static const struct { const char *word; statement_parser parse; } table[] = {
         {"INSERT", parse_insert}, {"CREATE", parse_create}, {"REPLACE", parse_replace}, {"DROP", parse_drop}, {"SHOW", parse_show}, {"DESCRIBE", parse_describe},
-        {"DESC", parse_describe}, {"SET", parse_set}, {"RESET", parse_reset}, {"USE", parse_use}, {"EXPLAIN", parse_explain},
+        {"DESC", parse_describe}, {"SET", parse_set}, {"RESET", parse_reset}, {"USE", parse_use}, {"EXPLAIN", parse_explain}, {"DELETE", parse_delete}, {"UPDATE", parse_update},
+        {"TRUNCATE", parse_truncate}, {"ALTER", parse_alter}, {"COMMENT", parse_comment_on},
     };
     s->text = p->text;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (parser_at_keyword(p, table[i].word)) return table[i].parse(p, s);
-    if (parser_at_keyword(p, "WITH")) { /* WITH … INSERT INTO */
-        parser ahead = *p;
-        int depth = 0;
-        for (; ahead.tokens[ahead.at].kind != TOKEN_END; ahead.at++) {
-            if (parser_at_op(&ahead, "(")) depth++;
-            if (parser_at_op(&ahead, ")")) depth--;
-            if (depth == 0 && parser_at_keyword(&ahead, "INSERT") && (parser_at_keywords(&ahead, "INSERT", "INTO") || parser_at_keywords(&ahead, "INSERT", "OVERWRITE")))
-                return err_UNSUPPORTED_FEATURE(p->err, "WITH before INSERT; put the WITH behind it: INSERT INTO t WITH …");
-        }
-    }
+    if (accept_ctes(p, s)) return parse_statement(p, s);
     if (parser_at_query(p)) return parse_query_statement(p, s);
     return refuse_known(p);
 }

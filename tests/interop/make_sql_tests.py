@@ -22,8 +22,8 @@ import spark_peer
 from spark_peer import dumps
 
 OUT = os.path.join(HERE, "..", "sql", "spark")
-WHOLE = ("errors", "tables")                                      # areas whose statements are not split
-QUERY = re.compile(r"\s*(/\*.*?\*/\s*)?(\(|select|with|values|from|table|show|describe|desc|explain)\b|\s*\(", re.I | re.S)
+WHOLE = ("changes", "delete", "errors", "replace_where", "tables", "update")                                      # areas whose statements are not split
+QUERY = re.compile(r"\s*(/\*.*?\*/\s*)?(\(|select|with|values|from|table|show|describe|desc|explain|delete|update|merge)\b|\s*\(", re.I | re.S)
 CLAUSE = re.compile(r"\b(from|where|group|order|having|union|except|intersect|limit|lateral|window|sort|cluster|distribute)\b", re.I)
 
 

@@ -57,7 +57,7 @@ static void a_whole_overwrite_conflicts_with_any_append(void **state) {
     delta_snapshot *s = partitioned_table(w);
     OK(write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1}));
     size_t files = world_data_files(w);
-    FAILS("DELTA_CONCURRENT_APPEND",
+    FAILS("DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT",
           write_from(w, s, (stale_write){.query = "VALUES (11, 5)", .overwrite = true, .static_p = -1}));
     assert_int_equal(world_data_files(w), files); /* what was written is gone */
     ROWS("SELECT count(*) FROM t", "4\n");
@@ -69,9 +69,9 @@ static void partition_overwrites_conflict_in_their_partition_only(void **state) 
     delta_snapshot *s = partitioned_table(w);
     OK(write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1}));
     OK(write_from(w, s, (stale_write){.query = "SELECT 20", .overwrite = true, .static_p = 2}));
-    FAILS("DELTA_CONCURRENT_APPEND", write_from(w, s, (stale_write){.query = "SELECT 11", .overwrite = true, .static_p = 1}));
+    FAILS("DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT", write_from(w, s, (stale_write){.query = "SELECT 11", .overwrite = true, .static_p = 1}));
     OK(write_from(w, s, (stale_write){.query = "VALUES (30, 3)", .overwrite = true, .static_p = -1, .options = dynamic}));
-    FAILS("DELTA_CONCURRENT_APPEND",
+    FAILS("DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT",
           write_from(w, s, (stale_write){.query = "VALUES (12, 1)", .overwrite = true, .static_p = -1, .options = dynamic}));
     ROWS("SELECT id, p FROM t ORDER BY id", "1|1\n10|1\n20|2\n30|3\n");
     delta_snapshot_release(s);
@@ -81,7 +81,7 @@ static void a_write_that_reads_its_table_conflicts_with_an_append(void **state) 
     world *w = *state;
     delta_snapshot *s = partitioned_table(w);
     OK(write_from(w, s, (stale_write){.query = "VALUES (10, 1)", .static_p = -1}));
-    FAILS("DELTA_CONCURRENT_APPEND",
+    FAILS("DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT",
           write_from(w, s, (stale_write){.query = "SELECT id, p FROM t", .reads_target = true, .static_p = -1}));
     delta_snapshot_release(s);
 }
