@@ -8,6 +8,7 @@ usage: bench.py [--silt PATH] [--only NAME] [--rounds N] [--record]
   append           TPC-H lineitem SF1 (6,001,215 rows of Parquet) appended: silt load against DuckDB's COPY and deltalake
   small_appends    20 appends of 10 rows, one process each
   start            silt sql "SELECT 1", warm
+  merge_cow …      row-level changes: see row_changes.py
 
 The rounds alternate; the least time of each counts (the machine is shared), and its peak. Ratios matter, not seconds.
 """
@@ -18,31 +19,19 @@ import json
 import os
 import platform
 import random
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import row_changes
+from measuring import DATA, compare, expect, once, python
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.environ.get("SILT_BENCH_DIR") or os.path.expanduser("~/.cache/silt/bench")
 FILES, COMMITS = 1000000, 1000
 
 
 # ---- data ---------------------------------------------------------------------------------------------------------------------
-
-def once(name, make):
-    """A folder that is made whole or not at all."""
-    path = os.path.join(DATA, name)
-    if not os.path.exists(path):
-        print("# making %s" % path)
-        sys.stdout.flush()
-        shutil.rmtree(path + ".part", ignore_errors=True)
-        os.makedirs(path + ".part")
-        make(path + ".part")
-        os.rename(path + ".part", path)
-    return path
-
 
 SCHEMA = {"type": "struct", "fields": [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in
           [("id", "long"), ("name", "string"), ("amount", "decimal(10,2)"), ("at", "timestamp"), ("day", "date")]]}
@@ -93,46 +82,6 @@ def make_lineitem(path):
 
 
 # ---- measuring ----------------------------------------------------------------------------------------------------------------
-
-def measure(command, env=None):
-    """(seconds, peak in MB, stdout) of a command; raises when it fails."""
-    with tempfile.NamedTemporaryFile("r") as report:
-        p = subprocess.run(["/usr/bin/time", "-v", "-o", report.name, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
-        text = report.read()
-    if p.returncode:
-        raise RuntimeError("%s failed: %s" % (" ".join(command)[:120], p.stderr.decode("utf-8", "replace").strip()[-300:]))
-    clock = re.search(r"Elapsed \(wall clock\).*: (?:(\d+):)?(\d+):([\d.]+)", text)
-    return int(clock[1] or 0) * 3600 + int(clock[2]) * 60 + float(clock[3]), int(re.search(r"Maximum resident set size \(kbytes\): (\d+)", text)[1]) / 1024, p.stdout.decode("utf-8", "replace")
-
-
-def python(code):
-    return [sys.executable, "-c", code]
-
-
-def compare(rounds, contestants):
-    """{name: (seconds, MB)}: the least time of each over alternating rounds. A contestant: (name, command, before, check)."""
-    best = {}
-    for _ in range(rounds):
-        for name, command, before, check in contestants:
-            if isinstance(best.get(name), str):
-                continue
-            try:
-                if before:
-                    before()
-                seconds, mb, out = measure(command)
-                if check:
-                    check(out)
-                if name not in best or seconds < best[name][0]:
-                    best[name] = (seconds, mb)
-            except Exception as e:
-                best[name] = str(e)
-    return best
-
-
-def expect(what, got, want):
-    if got != want:
-        raise RuntimeError("%s is %r, expected %r" % (what, got, want))
-
 
 def opening(silt, path, version, rounds):
     def check_silt(out):
@@ -196,7 +145,8 @@ def main():
              "append": lambda: appending(a.silt, once("lineitem", make_lineitem), a.rounds),
              "small_appends": lambda: small(a.silt, a.rounds),
              "start": lambda: compare(max(5, a.rounds), [("silt SELECT 1", [a.silt, "sql", "SELECT 1"], None, None), ("python + duckdb SELECT 1", python("import duckdb\nduckdb.connect().execute('SELECT 1').fetchall()"), None, None)])}
-    goals = {"open_json": "deltalake / silt ≥ 10, peak < 400 MB", "open_checkpoint": "deltalake / silt ≥ 6, peak < 300 MB", "append": "silt / DuckDB COPY ≤ 1.2", "small_appends": "", "start": "< 0.1 s"}
+    steps.update(row_changes.steps(a.silt, lambda: once("lineitem", make_lineitem), a.rounds))
+    goals = {"open_json": "deltalake / silt ≥ 10, peak < 400 MB", "open_checkpoint": "deltalake / silt ≥ 6, peak < 300 MB", "append": "silt / DuckDB COPY ≤ 1.2", "small_appends": "", "start": "< 0.1 s", **row_changes.GOALS}
     lines = ["| run | who | seconds | peak MB | peer's time / Silt's |", "|---|---|---|---|---|"]
     failed = False
     for name, step in steps.items():

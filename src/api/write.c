@@ -14,7 +14,7 @@ static silt_status write_spec_of(const char *table, const silt_write_options *o,
     *out = (session_write_spec){
         .table = api_str(table), .mode = modes[mode], .partition_columns = partitions, .n_partition_columns = n, .properties = {keys, values, n_properties},
         .options = {.merge_schema = API_GET(o, merge_schema, false), .overwrite_schema = API_GET(o, overwrite_schema, false), .has_txn = app != NULL, .txn_app_id = api_str(app),
-                    .txn_version = API_GET(o, txn_version, 0), .user_metadata = api_str(user)},
+                    .txn_version = API_GET(o, txn_version, 0), .user_metadata = api_str(user), .replace_where = api_str(API_GET(o, replace_where, NULL))},
     };
     return SILT_OK;
 }

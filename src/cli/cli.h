@@ -29,6 +29,7 @@ typedef struct options {
     string_list reader_keys, reader_values, property_keys, property_values, partition_by;
     const char *into, *mode, *input_format, *schema, *txn_app, *txn_version, *user_metadata, *warehouse;
     bool merge_schema, overwrite_schema;
+    const char *replace_where;
     int64_t limit;
     const char *from, *to; /* a version or a time */
     string_list arguments; /* what is no option */

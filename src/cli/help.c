@@ -30,6 +30,7 @@ static const struct { const char *name, *summary, *text; } topics[] = {
      "  --property KEY=VALUE    table property of a new table\n"
      "  --merge-schema          add columns that the table lacks\n"
      "  --overwrite-schema      with overwrite: replace the table's columns\n"
+     "  --replace-where PREDICATE   with overwrite: replace only the rows that satisfy it\n"
      "  --txn-app ID --txn-version N   skip the load if this application has committed that version before\n"
      "  --user-metadata TEXT    kept in the commit\n"
      "\n"
@@ -58,6 +59,15 @@ static const struct { const char *name, *summary, *text; } topics[] = {
      "\"2026-01-31T10:00:00.000000Z\" in UTC, timestamp_ntz without the Z, binary as base64, maps as arrays of [key, value], structs as objects, variants as their JSON.\n"
      "table, csv, markdown: as Spark's CAST(x AS STRING), timestamps in the session's time zone. In csv NULL is empty and the empty string is \"\".\n"
      "On a terminal too narrow for the rows, table shows each row as a block, a line per column.\n"},
+    {"protocol", "table features, and who else can use the table",
+     "A Delta table's protocol tells every engine what it must know to read and to write it. Some statements raise it: CREATE TABLE and ALTER TABLE with properties\n"
+     "such as delta.enableDeletionVectors, delta.columnMapping.mode or delta.enableRowTracking, ADD CONSTRAINT, CLUSTER BY, and columns of new types (TIMESTAMP_NTZ, VARIANT).\n"
+     "Such a statement says what the protocol is now and which engines can no longer read or write the table.\n"
+     "\n"
+     "  --no-protocol-upgrade             or the configuration silt.protocol.noUpgrade=true: the statement fails instead\n"
+     "                                    (PROTOCOL_UPGRADE_NOT_ALLOWED) and nothing is committed; a new table must be plain\n"
+     "  ALTER TABLE t DROP FEATURE f      takes a feature out again, where Delta allows it\n"
+     "  silt show TABLE                   shows versions and features\n"},
     {"exit", "exit status", "0 done, 1 failed (the condition and message on standard error; nothing half-committed), 2 wrong usage.\n"},
 };
 
@@ -78,6 +88,7 @@ int command_help(int argc, char **argv) {
           "  --conf KEY=VALUE         configuration by Spark's names, e.g. spark.sql.session.timeZone=UTC\n"
           "  --properties-file FILE   the same from a spark-defaults.conf\n"
           "  --warehouse DIR          where managed tables and the local catalog live (default ./spark-warehouse)\n"
+          "  --no-protocol-upgrade    fail rather than raise a table's protocol (silt help protocol)\n"
           "  --no-progress, -q        no progress line; say less\n"
           "\n"
           "'silt help COMMAND' tells more. TABLE is a catalog name (db.t), a path, or a URI.\n",

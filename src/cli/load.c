@@ -45,6 +45,7 @@ int command_load(int argc, char **argv) {
     if (o.help) return command_help(2, (char *[]){(char *)"help", (char *)"load"});
     if (o.arguments.count == 0 || !o.into) return usage_error("'silt load' takes FILES and --into TABLE");
     if (!parse_mode(o.mode, &w.mode)) return usage_error("--mode takes append, overwrite, error or ignore, not '%s'", o.mode);
+    if (o.replace_where && (!o.mode || strcmp(o.mode, "overwrite") != 0)) return usage_error("--replace-where goes with --mode overwrite");
     if ((o.txn_app == NULL) != (o.txn_version == NULL)) return usage_error("--txn-app and --txn-version go together");
     if (o.txn_version) {
         char *end;
@@ -56,6 +57,7 @@ int command_load(int argc, char **argv) {
     w.n_partition_by = o.partition_by.count;
     w.merge_schema = o.merge_schema;
     w.overwrite_schema = o.overwrite_schema;
+    w.replace_where = o.replace_where;
     w.txn_app_id = o.txn_app;
     w.user_metadata = o.user_metadata;
     w.property_keys = o.property_keys.items;

@@ -93,11 +93,11 @@ static bool properties_file(const char *path, options *o) {
 }
 
 enum { OPT_CONF, OPT_PROPERTIES, OPT_PARAM, OPT_FORMAT, OPT_OUTPUT, OPT_VERSION, OPT_TIMESTAMP, OPT_FILE, OPT_INTO, OPT_MODE, OPT_INPUT_FORMAT, OPT_OPTION, OPT_SCHEMA,
-       OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_FROM, OPT_TO, OPT_NO_PROGRESS, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE };
+       OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_REPLACE_WHERE, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_FROM, OPT_TO, OPT_NO_PROGRESS, OPT_NO_UPGRADE, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE };
 
 /* group: c configuration (all commands), q query, t travel, o output, l load, n limit, r range */
 static const struct option_row { const char *name; char letter; bool takes_value; char group; int id; } rows[] = {
-    {"--conf", 0, true, 'c', OPT_CONF}, {"--properties-file", 0, true, 'c', OPT_PROPERTIES}, {"--warehouse", 0, true, 'c', OPT_WAREHOUSE}, {"--no-progress", 0, false, 'c', OPT_NO_PROGRESS},
+    {"--conf", 0, true, 'c', OPT_CONF}, {"--properties-file", 0, true, 'c', OPT_PROPERTIES}, {"--warehouse", 0, true, 'c', OPT_WAREHOUSE}, {"--no-progress", 0, false, 'c', OPT_NO_PROGRESS}, {"--no-protocol-upgrade", 0, false, 'c', OPT_NO_UPGRADE},
     {"--quiet", 'q', false, 'c', OPT_QUIET}, {"--help", 'h', false, 'c', OPT_HELP},
     {"--format", 0, true, 'o', OPT_FORMAT}, {"--output", 'o', true, 'o', OPT_OUTPUT},
     {"--param", 0, true, 'q', OPT_PARAM}, {"--file", 'f', true, 'q', OPT_FILE},
@@ -106,7 +106,7 @@ static const struct option_row { const char *name; char letter; bool takes_value
     {"--from", 0, true, 'r', OPT_FROM}, {"--to", 0, true, 'r', OPT_TO},
     {"--into", 0, true, 'l', OPT_INTO}, {"--mode", 0, true, 'l', OPT_MODE}, {"--input-format", 0, true, 'l', OPT_INPUT_FORMAT}, {"--option", 0, true, 'l', OPT_OPTION},
     {"--schema", 0, true, 'l', OPT_SCHEMA}, {"--partition-by", 0, true, 'l', OPT_PARTITION_BY}, {"--merge-schema", 0, false, 'l', OPT_MERGE},
-    {"--overwrite-schema", 0, false, 'l', OPT_OVERWRITE_SCHEMA}, {"--txn-app", 0, true, 'l', OPT_TXN_APP}, {"--txn-version", 0, true, 'l', OPT_TXN_VERSION},
+    {"--overwrite-schema", 0, false, 'l', OPT_OVERWRITE_SCHEMA}, {"--replace-where", 0, true, 'l', OPT_REPLACE_WHERE}, {"--txn-app", 0, true, 'l', OPT_TXN_APP}, {"--txn-version", 0, true, 'l', OPT_TXN_VERSION},
     {"--property", 0, true, 'l', OPT_PROPERTY}, {"--user-metadata", 0, true, 'l', OPT_USER_METADATA},
 };
 
@@ -151,6 +151,7 @@ static bool apply(options *o, const struct option_row *row, const char *v) {
     case OPT_PARTITION_BY: add_commas(v, &o->partition_by); return true;
     case OPT_MERGE: o->merge_schema = true; return true;
     case OPT_OVERWRITE_SCHEMA: o->overwrite_schema = true; return true;
+    case OPT_REPLACE_WHERE: o->replace_where = v; return true;
     case OPT_TXN_APP: o->txn_app = v; return true;
     case OPT_TXN_VERSION: o->txn_version = v; return true;
     case OPT_PROPERTY: return add_pair("--property", v, &o->property_keys, &o->property_values);
@@ -159,6 +160,7 @@ static bool apply(options *o, const struct option_row *row, const char *v) {
     case OPT_FROM: o->from = v; return true;
     case OPT_TO: o->to = v; return true;
     case OPT_NO_PROGRESS: o->no_progress = true; return true;
+    case OPT_NO_UPGRADE: return add_pair("--no-protocol-upgrade", "silt.protocol.noUpgrade=true", &o->conf_keys, &o->conf_values);
     case OPT_QUIET: o->quiet = true; return true;
     default: o->help = true; return true;
     }

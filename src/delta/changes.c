@@ -126,10 +126,22 @@ static silt_status load_masks(const changes_source *t, scan_file *files, const s
     return thread_for(delta_snapshot_env(t->set->read)->n_threads, n, load_mask, &job, err);
 }
 
+/* Of two deletion vectors mostly only one has rows that the other lacks. */
+static void drop_empty(scan_file *files, table_scan *scan) {
+    size_t n = 0;
+    for (size_t i = 0; i < scan->n_files; i++) {
+        if (files[i].only && bitmap_cardinality(files[i].only) == 0)
+            scan->read_bytes -= files[i].size_bytes;
+        else
+            files[n++] = files[i];
+    }
+    scan->n_files = n;
+}
+
 static silt_status plan_file(const changes_source *t, size_t i, arena *a, scan_file *out, silt_error *err) {
     const change_file *c = t->files[i];
     const delta_snapshot *s = t->set->read;
-    *out = (scan_file){.size_bytes = c->size_bytes,
+    *out = (scan_file){.size_bytes = c->size_bytes > 0 ? c->size_bytes : 0,
                        .num_records = -1,
                        .partition = values_of(t, i),
                        .base_row_id = -1,
@@ -156,11 +168,13 @@ static silt_status source_scan(const table_source *base, const predicate *where,
             continue;
         }
         TRY(plan_file(t, i, a, &files[out->n_files], err));
-        out->read_bytes += t->files[i]->size_bytes > 0 ? t->files[i]->size_bytes : 0;
+        out->read_bytes += files[out->n_files].size_bytes;
         if (t->files[i]->only_difference || t->files[i]->without.storage) masked[n_masked++] = out->n_files;
         out->n_files++;
     }
-    return load_masks(t, files, masked, n_masked, a, err);
+    TRY(load_masks(t, files, masked, n_masked, a, err));
+    drop_empty(files, out);
+    return SILT_OK;
 }
 
 static bool no_row_count(const table_source *t, int64_t *out) {
@@ -331,16 +345,4 @@ silt_status delta_changes_version_from(const delta_env *env, str root, int64_t t
     TRY(version_at(env, root, timestamp_ms - 1, &before, &is_before, err));
     if (!is_before && before == *out) ++*out; /* committed earlier: the next one is the first after the time */
     return SILT_OK;
-}
-
-silt_status delta_changes_version_to(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out, silt_error *err) {
-    int64_t earliest, latest;
-    silt_error why = {0};
-    TRY(delta_version_range(env, root, &earliest, &latest, err));
-    silt_status status = delta_version_at(env, root, timestamp_ms, out, &why);
-    if (status == SILT_OK) return SILT_OK;
-    bool late = strcmp(why.condition, "DELTA_TIMESTAMP_GREATER_THAN_COMMIT") == 0;
-    if (late) *out = latest;
-    if (!late && err) *err = why;
-    return late ? SILT_OK : status;
 }

@@ -29,9 +29,6 @@ silt_status delta_changes_load(const delta_changes_spec *spec, table_source *out
 
 /** The first version at or after a time; the earliest one for times before it. DELTA_TIMESTAMP_GREATER_THAN_COMMIT behind the newest. */
 silt_status delta_changes_version_from(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out, silt_error *err) MUST_CHECK;
-/** The last version at or before a time; the newest one for times after it. */
-silt_status delta_changes_version_to(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out, silt_error *err) MUST_CHECK;
-
 /** Can rows of `files`, written under its schema (of that version), be read by `read`'s (of read_version)? Only columns may have been added; PROTOCOL.md leaves it to engines: as Delta has it. */
 bool delta_changes_schema_fits(const delta_metadata *files, int64_t version, const delta_metadata *read, int64_t read_version);
 

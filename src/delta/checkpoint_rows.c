@@ -16,14 +16,20 @@
 
 struct checkpoint_rows {
     const delta_snapshot *snapshot;
+    const checkpoint_spec *spec;
     const checkpoint_shape *shape;
     int64_t now_ms, tombstones_from_ms; /* older tombstones have expired */
 
     /* the producer's */
     pthread_t thread;
+    int64_t in_part; /* rows of the part that is being filled */
     arrow_builder *builder;
     arena *scratch; /* one row's */
     checkpoint_counts counts;
+
+    /* the consumer's */
+    bool began;
+    int64_t taken; /* rows of the part that is being read */
 
     /* between the two, under the lock */
     pthread_mutex_t lock;
@@ -197,6 +203,8 @@ static silt_status append_partition_parsed(const checkpoint_rows *r, arrow_build
 /* Hand the full batch over; waits until the one before has been taken. */
 static silt_status flush(checkpoint_rows *r, silt_error *err) {
     struct ArrowArray batch;
+    r->in_part += (int64_t)arrow_builder_rows(r->builder);
+    if (r->in_part == r->spec->part_rows) r->in_part = 0;
     TRY(arrow_builder_finish(r->builder, &batch, err));
     pthread_mutex_lock(&r->lock);
     while (r->ready.release && !r->is_stopped) pthread_cond_wait(&r->changed, &r->lock);
@@ -214,7 +222,9 @@ static silt_status end_row(checkpoint_rows *r, int32_t action, bool ok, silt_err
         if ((int32_t)i != action) ok = arrow_append_null(arrow_child(r->builder, i));
     if (!ok || !arrow_finish_row(r->builder)) return error_no_memory(err);
     arena_reset(r->scratch);
-    return arrow_builder_rows(r->builder) >= BATCH_ROWS ? flush(r, err) : SILT_OK;
+    int64_t rows = (int64_t)arrow_builder_rows(r->builder);
+    bool ends_part = r->spec->part_rows > 0 && r->in_part + rows >= r->spec->part_rows; /* a batch is of one part */
+    return rows >= BATCH_ROWS || ends_part ? flush(r, err) : SILT_OK;
 }
 
 static row begin_row(checkpoint_rows *r, int32_t action) { return (row){arrow_child(r->builder, (size_t)action), true}; }
@@ -244,9 +254,13 @@ static silt_status emit_add(void *ctx, size_t i, const delta_add *add, silt_erro
     return end_row(r, shape->add, a.ok && arrow_finish_row(a.b), err);
 }
 
+static bool is_expired(const delta_remove *remove, int64_t from_ms) {
+    return (remove->deletion_timestamp_ms < 0 ? 0 : remove->deletion_timestamp_ms) <= from_ms;
+}
+
 static silt_status emit_remove(void *ctx, const delta_remove *remove, silt_error *err) {
     checkpoint_rows *r = ctx;
-    if ((remove->deletion_timestamp_ms < 0 ? 0 : remove->deletion_timestamp_ms) <= r->tombstones_from_ms) return SILT_OK;
+    if (is_expired(remove, r->tombstones_from_ms)) return SILT_OK;
     row d = begin_row(r, r->shape->remove);
     put_str(&d, 0, remove->path);
     put_i64_opt(&d, 1, remove->deletion_timestamp_ms);
@@ -324,12 +338,36 @@ static silt_status emit_domains(checkpoint_rows *r, silt_error *err) {
     return SILT_OK;
 }
 
+/* What a V2 checkpoint says of itself. */
+static silt_status emit_top(checkpoint_rows *r, silt_error *err) {
+    const checkpoint_spec *spec = r->spec;
+    row m = begin_row(r, r->shape->checkpoint_metadata);
+    put_i64(&m, 0, delta_snapshot_version(r->snapshot));
+    put_map(&m, 1, &spec->tags);
+    r->counts.others++;
+    TRY(end_row(r, r->shape->checkpoint_metadata, m.ok && arrow_finish_row(m.b), err));
+    for (size_t i = 0; i < spec->n_sidecars; i++) {
+        row d = begin_row(r, r->shape->sidecar);
+        put_str(&d, 0, spec->sidecars[i].name);
+        put_i64(&d, 1, spec->sidecars[i].size_bytes);
+        put_i64(&d, 2, spec->sidecars[i].modified_ms);
+        put_null(&d, 3);
+        r->counts.others++;
+        TRY(end_row(r, r->shape->sidecar, d.ok && arrow_finish_row(d.b), err));
+    }
+    return SILT_OK;
+}
+
 static silt_status emit_all(checkpoint_rows *r, silt_error *err) {
-    if (r->shape->content == CHECKPOINT_ALL) {
+    if (r->shape->content != CHECKPOINT_FILES) {
         TRY(emit_protocol(r, err));
         TRY(emit_metadata(r, err));
         TRY(emit_txns(r, err));
         TRY(emit_domains(r, err));
+    }
+    if (r->shape->content == CHECKPOINT_TOP) {
+        TRY(emit_top(r, err));
+        return arrow_builder_rows(r->builder) > 0 ? flush(r, err) : SILT_OK;
     }
     bool with_stats = r->shape->stats >= 0 || r->shape->stats_parsed >= 0;
     TRY(delta_snapshot_each_file(r->snapshot, with_stats, emit_add, r, err));
@@ -360,12 +398,14 @@ static int stream_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out
 static int stream_get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
     checkpoint_rows *r = s->private_data;
     memset(out, 0, sizeof *out);
+    if (r->spec->part_rows > 0 && r->taken >= r->spec->part_rows) return 0; /* the end of this part */
     pthread_mutex_lock(&r->lock);
     while (!r->ready.release && !r->is_done) pthread_cond_wait(&r->changed, &r->lock);
     int result = 0;
     if (r->ready.release) {
         *out = r->ready;
         r->ready.release = NULL;
+        r->taken += out->length;
         pthread_cond_broadcast(&r->changed);
     } else if (r->status != SILT_OK) {
         result = EIO;
@@ -379,15 +419,8 @@ static const char *stream_last_error(struct ArrowArrayStream *s) {
     return r->error.message[0] ? r->error.message : NULL;
 }
 
-/* The rows outlive the stream: checkpoint_rows_end frees them. */
-static void stream_release(struct ArrowArrayStream *s) {
-    checkpoint_rows *r = s->private_data;
-    pthread_mutex_lock(&r->lock);
-    r->is_stopped = true;
-    pthread_cond_broadcast(&r->changed);
-    pthread_mutex_unlock(&r->lock);
-    s->release = NULL;
-}
+/* The rows outlive the streams: checkpoint_rows_end frees them. */
+static void stream_release(struct ArrowArrayStream *s) { s->release = NULL; }
 
 static void rows_free(checkpoint_rows *r) {
     if (r->ready.release) r->ready.release(&r->ready);
@@ -398,25 +431,38 @@ static void rows_free(checkpoint_rows *r) {
     free(r);
 }
 
-silt_status checkpoint_rows_begin(const delta_snapshot *s, const checkpoint_shape *shape, int64_t now_ms, checkpoint_rows **out,
-                                  struct ArrowArrayStream *out_stream, silt_error *err) {
+static int64_t tombstones_from(const delta_snapshot *s, int64_t now_ms) {
+    return now_ms - delta_config_interval_ms(&delta_snapshot_metadata(s)->configuration, "delta.deletedFileRetentionDuration");
+}
+
+silt_status checkpoint_rows_begin(const delta_snapshot *s, const checkpoint_spec *spec, checkpoint_rows **out, silt_error *err) {
     checkpoint_rows *r = calloc(1, sizeof *r);
     if (!r) return error_no_memory(err);
     r->snapshot = s;
-    r->shape = shape;
-    r->now_ms = now_ms;
-    r->tombstones_from_ms = now_ms - delta_config_interval_ms(&delta_snapshot_metadata(s)->configuration, "delta.deletedFileRetentionDuration");
+    r->spec = spec;
+    r->shape = spec->shape;
+    r->now_ms = spec->now_ms;
+    r->tombstones_from_ms = tombstones_from(s, spec->now_ms);
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    r->builder = arrow_builder_new(shape->type);
+    r->builder = arrow_builder_new(r->shape->type);
     r->scratch = arena_new();
     if (!r->builder || !r->scratch || pthread_create(&r->thread, NULL, produce, r) != 0) {
         rows_free(r);
         return error_no_memory(err);
     }
-    *out_stream = (struct ArrowArrayStream){stream_get_schema, stream_get_next, stream_last_error, stream_release, r};
     *out = r;
     return SILT_OK;
+}
+
+void checkpoint_rows_part(checkpoint_rows *r, struct ArrowArrayStream *out_stream, bool *out_more) {
+    pthread_mutex_lock(&r->lock);
+    while (!r->ready.release && !r->is_done) pthread_cond_wait(&r->changed, &r->lock);
+    *out_more = !r->began || r->ready.release;
+    pthread_mutex_unlock(&r->lock);
+    r->began = true;
+    r->taken = 0;
+    if (*out_more) *out_stream = (struct ArrowArrayStream){stream_get_schema, stream_get_next, stream_last_error, stream_release, r};
 }
 
 silt_status checkpoint_rows_end(checkpoint_rows *r, checkpoint_counts *out_counts, silt_error *err) {
@@ -430,4 +476,24 @@ silt_status checkpoint_rows_end(checkpoint_rows *r, checkpoint_counts *out_count
     if (status != SILT_OK && err) *err = r->error;
     rows_free(r);
     return status;
+}
+
+/* ---- counting ---- */
+
+typedef struct remove_count {
+    int64_t from_ms, n;
+} remove_count;
+
+static silt_status count_remove(void *ctx, const delta_remove *remove, silt_error *err) {
+    remove_count *c = ctx;
+    (void)err;
+    c->n += !is_expired(remove, c->from_ms);
+    return SILT_OK;
+}
+
+silt_status checkpoint_count_files(const delta_snapshot *s, int64_t now_ms, int64_t *out, silt_error *err) {
+    remove_count c = {.from_ms = tombstones_from(s, now_ms)};
+    TRY(delta_snapshot_each_remove(s, count_remove, &c, err));
+    *out = (int64_t)delta_snapshot_n_files(s) + c.n;
+    return SILT_OK;
 }

@@ -93,6 +93,22 @@ static const data_type *domain_type(arena *mem) {
     return finish(&c);
 }
 
+static const data_type *checkpoint_metadata_type(arena *mem) {
+    columns c = {.arena = mem};
+    put_z(&c, "version", &type_long);
+    put_z(&c, "tags", string_map(mem));
+    return finish(&c);
+}
+
+static const data_type *sidecar_type(arena *mem) {
+    columns c = {.arena = mem};
+    put_z(&c, "path", &type_string);
+    put_z(&c, "sizeInBytes", &type_long);
+    put_z(&c, "modificationTime", &type_long);
+    put_z(&c, "tags", string_map(mem));
+    return finish(&c);
+}
+
 static const data_type *plain(const data_type *type) { return type->id == TYPE_STRING ? &type_string : type; }
 
 /* NULL for an unpartitioned table. */
@@ -149,18 +165,20 @@ static silt_status add_type(const delta_snapshot *s, arena *mem, checkpoint_shap
 }
 
 silt_status checkpoint_shape_of(const delta_snapshot *s, checkpoint_content content, arena *mem, checkpoint_shape *out, silt_error *err) {
-    *out = (checkpoint_shape){.content = content, .txn = -1, .metadata = -1, .protocol = -1, .domain = -1, .stats = -1, .partition_values_parsed = -1,
+    *out = (checkpoint_shape){.content = content, .txn = -1, .metadata = -1, .protocol = -1, .domain = -1, .checkpoint_metadata = -1, .sidecar = -1, .stats = -1, .partition_values_parsed = -1,
                               .stats_parsed = -1, .min_values = -1, .max_values = -1, .null_count = -1, .tight_bounds = -1};
     const data_type *add;
     columns c = {.arena = mem};
     TRY(add_type(s, mem, out, &add, err));
-    bool all = content == CHECKPOINT_ALL;
+    bool all = content != CHECKPOINT_FILES;
     if (all) out->txn = put_z(&c, "txn", txn_type(mem));
     out->add = put_z(&c, "add", add);
     out->remove = put_z(&c, "remove", remove_type(mem));
     if (all) out->metadata = put_z(&c, "metaData", metadata_type(mem));
     if (all) out->protocol = put_z(&c, "protocol", protocol_type(mem));
     if (all) out->domain = put_z(&c, "domainMetadata", domain_type(mem));
+    if (content == CHECKPOINT_TOP) out->checkpoint_metadata = put_z(&c, "checkpointMetadata", checkpoint_metadata_type(mem));
+    if (content == CHECKPOINT_TOP) out->sidecar = put_z(&c, "sidecar", sidecar_type(mem));
     out->type = finish(&c);
     return out->type ? SILT_OK : error_no_memory(err);
 }

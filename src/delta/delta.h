@@ -19,6 +19,8 @@ typedef struct delta_env {
     int32_t zone_offset_seconds; /**< for zone-less timestamp partition values: 0 = UTC */
     str root_display;          /**< how errors name the table; {NULL,0} = the root path */
     bool skip_version_checksum; /**< do not verify N.crc */
+    bool checkpoint_top_parquet; /**< V2 checkpoints: the top-level file in Parquet instead of JSON */
+    int64_t checkpoint_part_rows; /**< V2 checkpoints: at most so many file actions in one sidecar; <= 0: no limit */
 } delta_env;
 
 #define DELTA_LATEST ((int64_t)-1)
@@ -74,6 +76,8 @@ silt_status delta_snapshot_each_remove(const delta_snapshot *s, silt_status (*fn
 silt_status delta_resolve_path(const delta_env *env, str root, str action_path, arena *arena, store **out_store, str *out_path, silt_error *err) MUST_CHECK;
 /** Load a deletion vector, verifying size, CRC and cardinality. The caller frees the bitmap. */
 silt_status delta_dv_load(const delta_env *env, str root, const delta_dv *dv, bitmap **out, silt_error *err) MUST_CHECK;
+/** The file of a deletion vector with storage 'u', relative to the table root. In `arena`. */
+silt_status delta_dv_relative_path(const delta_dv *dv, arena *arena, str *out, silt_error *err) MUST_CHECK;
 /** Replay key's second half: storageType + pathOrInlineDv [+ "@" + offset]; empty for none. */
 str delta_dv_unique_id(const delta_dv *dv, arena *arena);
 

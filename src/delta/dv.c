@@ -69,9 +69,8 @@ static silt_status invalid(silt_error *err, str path, const char *why) {
     return err_DELTA_DELETION_VECTOR_INVALID(err, path, why);
 }
 
-/* "ab^-aqEH.-t@S}K{vb[*k^" → <root>/ab/deletion_vector_<uuid>.bin */
-static silt_status relative_path(const delta_env *env, str root, const delta_dv *dv, arena *a, store **out_store, str *out_path,
-                                 silt_error *err) {
+/* "ab^-aqEH.-t@S}K{vb[*k^" → ab/deletion_vector_<uuid>.bin */
+silt_status delta_dv_relative_path(const delta_dv *dv, arena *a, str *out, silt_error *err) {
     str text = dv->path_or_inline;
     uint8_t bytes[16];
     size_t n;
@@ -81,9 +80,15 @@ static silt_status relative_path(const delta_env *env, str root, const delta_dv 
         return invalid(err, text, "its name is no encoded UUID");
     uuid_format(bytes, uuid);
     str prefix = str_slice(text, 0, text.len - UUID_TEXT);
-    str name = prefix.len ? arena_printf(a, "%.*s/deletion_vector_%s.bin", STR_ARG(prefix), uuid)
-                          : arena_printf(a, "deletion_vector_%s.bin", uuid);
-    if (!name.ptr) return error_no_memory(err);
+    *out = prefix.len ? arena_printf(a, "%.*s/deletion_vector_%s.bin", STR_ARG(prefix), uuid)
+                      : arena_printf(a, "deletion_vector_%s.bin", uuid);
+    return out->ptr ? SILT_OK : error_no_memory(err);
+}
+
+static silt_status relative_path(const delta_env *env, str root, const delta_dv *dv, arena *a, store **out_store, str *out_path,
+                                 silt_error *err) {
+    str name;
+    TRY(delta_dv_relative_path(dv, a, &name, err));
     *out_store = env->store;
     *out_path = path_join(a, root, name);
     return out_path->ptr ? SILT_OK : error_no_memory(err);

@@ -7,6 +7,7 @@
  * made strictly increasing as for time travel: a clock that ran backwards cannot expire a version before an older one.
  */
 #include "base/json.h"
+#include "base/time.h"
 #include "base/uri.h"
 #include "delta/arrow_read.h"
 #include "delta/checkpoint_read.h"
@@ -32,6 +33,7 @@ typedef struct cleanup {
     listed_file *files;
     size_t n_files, capacity;
     int64_t cutoff_ms;
+    bool ignore_protection;
 } cleanup;
 
 static int64_t midnight_before(int64_t ms) {
@@ -232,7 +234,7 @@ static silt_status remove_sidecars(const cleanup *c, int64_t keep_from, int64_t 
 static silt_status clean(cleanup *c, int64_t now_ms, size_t *removed, silt_error *err) {
     TRY(list_log(c, err));
     int64_t keep_from = checkpoint_up_to(c, cutoff_commit(c));
-    if (keep_from <= 0 || is_protected(c, keep_from)) return SILT_OK;
+    if (keep_from <= 0 || (!c->ignore_protection && is_protected(c, keep_from))) return SILT_OK;
     bool any = false, checkpoints = false;
     for (size_t i = 0; i < c->n_files && !any; i++) any = is_expired(&c->files[i], keep_from);
     if (!any) return SILT_OK;
@@ -247,6 +249,15 @@ silt_status delta_log_cleanup(const delta_snapshot *s, int64_t now_ms, size_t *o
     if (!c.arena) return error_no_memory(err);
     c.cutoff_ms = midnight_before(now_ms - delta_config_interval_ms(&delta_snapshot_metadata(s)->configuration, "delta.logRetentionDuration"));
     silt_status status = clean(&c, now_ms, out_removed, err);
+    arena_free(c.arena);
+    return status;
+}
+
+silt_status delta_log_truncate(const delta_snapshot *s, int64_t cutoff_ms, size_t *out_removed, silt_error *err) {
+    *out_removed = 0;
+    cleanup c = {.snapshot = s, .env = delta_snapshot_env(s), .arena = arena_new(), .cutoff_ms = cutoff_ms, .ignore_protection = true};
+    if (!c.arena) return error_no_memory(err);
+    silt_status status = clean(&c, time_now_ms(), out_removed, err);
     arena_free(c.arena);
     return status;
 }

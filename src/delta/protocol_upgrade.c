@@ -405,6 +405,15 @@ static void start_set(upgrade *u) {
     add_implied(&u->by_hand, reader, writer);
 }
 
+/* A new table that asks for IcebergCompat gets column mapping, too, as Delta has it. */
+static silt_status complete_iceberg_compat(upgrade *u, silt_error *err) {
+    const str_map given = {u->keys, u->values, u->count};
+    bool compat = delta_config_bool(&given, "delta.enableIcebergCompatV1") || delta_config_bool(&given, "delta.enableIcebergCompatV2");
+    if (!compat) return SILT_OK;
+    if (str_is_null(str_map_get(&given, STR("delta.columnMapping.mode")))) TRY(store_property(u, STR("delta.columnMapping.mode"), STR("name"), err));
+    return store_property(u, STR("delta.universalFormat.iceberg.atomicConversion.supported"), STR("true"), err);
+}
+
 silt_status delta_protocol_for(const delta_protocol *old, const data_type *schema, str_map properties, bool allow_arbitrary, arena *mem,
                                delta_protocol *out_protocol, str_map *out_configuration, silt_error *err) {
     if (delta_feature_count() > MAX_FEATURES) return err_INTERNAL_ERROR(err, "more table features than protocol_upgrade.c has room for");
@@ -412,6 +421,7 @@ silt_status delta_protocol_for(const delta_protocol *old, const data_type *schem
     feature_set before = {{false}}, manual = {{false}};
     for (size_t i = 0; i < properties.count; i++) TRY(take_property(&u, properties.keys[i], properties.values[i], allow_arbitrary, err));
     start_set(&u);
+    if (!old) TRY(complete_iceberg_compat(&u, err));
     str_map stored = {u.keys, u.values, u.count};
     TRY(enable_by_properties(&u, &stored, &manual, err));
     if (schema) TRY(enable_by_type(&u, schema, &manual, err));
@@ -443,5 +453,29 @@ silt_status delta_protocol_add_features(const delta_protocol *old, const char *c
         *out = *old;
         return SILT_OK;
     }
+    return normal_form(&u, out, err);
+}
+
+/* ---- fewer features ---- */
+
+str delta_protocol_dependents(const delta_protocol *p, const char *feature, arena *mem) {
+    str names = STR("");
+    for (size_t i = 0; i < delta_feature_count(); i++) {
+        const delta_feature *f = delta_feature_at(i);
+        bool depends = false;
+        for (size_t d = 0; d < ARRAY_LEN(f->depends_on) && f->depends_on[d]; d++) depends |= strcmp(f->depends_on[d], feature) == 0;
+        if (!depends || !delta_protocol_has(p, f->name)) continue;
+        names = names.len ? arena_printf(mem, "%.*s, %s", STR_ARG(names), f->name) : str_of(f->name);
+        if (str_is_null(names)) return names;
+    }
+    return names;
+}
+
+silt_status delta_protocol_without(const delta_protocol *old, const char *feature, bool with_protection, arena *mem, delta_protocol *out, silt_error *err) {
+    upgrade u = {.arena = mem}; /* no old one: this is the one way down */
+    size_t dropped = feature_index(feature);
+    add_old(&u.features, old);
+    if (dropped < MAX_FEATURES) u.features.has[dropped] = false;
+    if (with_protection) set_add(&u.features, "checkpointProtection");
     return normal_form(&u, out, err);
 }

@@ -134,6 +134,12 @@ silt_status delta_txn_set_domain(delta_txn *t, str domain, str configuration, bo
     return ARENA_PUSH(t->arena, t->domains, t->n_domains, t->domains_capacity, d) ? SILT_OK : error_no_memory(err);
 }
 
+silt_status delta_txn_end_domain(delta_txn *t, const delta_domain *domain, silt_error *err) {
+    delta_domain d = {arena_str(t->arena, domain->domain), arena_str(t->arena, domain->configuration), true};
+    if (str_is_null(d.domain) || str_is_null(d.configuration)) return error_no_memory(err);
+    return ARENA_PUSH(t->arena, t->domains, t->n_domains, t->domains_capacity, d) ? SILT_OK : error_no_memory(err);
+}
+
 void delta_txn_read_whole_table(delta_txn *t) { t->read_whole_table = true; }
 
 silt_status delta_txn_read_predicate(delta_txn *t, const predicate *p, silt_error *err) {

@@ -32,6 +32,8 @@ silt_status delta_txn_remove_file(delta_txn *t, const delta_add *add, bool data_
 silt_status delta_txn_add_cdc(delta_txn *t, const delta_cdc *cdc, silt_error *err) MUST_CHECK;
 silt_status delta_txn_set_txn_id(delta_txn *t, str app_id, int64_t version, silt_error *err) MUST_CHECK;
 silt_status delta_txn_set_domain(delta_txn *t, str domain, str configuration, bool removed, silt_error *err) MUST_CHECK;
+/** The domain ends: its action with removed=true. The one way to end delta.rowTracking (DROP FEATURE). */
+silt_status delta_txn_end_domain(delta_txn *t, const delta_domain *domain, silt_error *err) MUST_CHECK;
 
 /* What was read, for the conflict rules. A transaction that calls none of these read nothing (blind). */
 void delta_txn_read_whole_table(delta_txn *t);
@@ -69,6 +71,8 @@ str delta_txn_uuid(const delta_txn *t);
 silt_status delta_checkpoint_write(const delta_snapshot *s, silt_error *err) MUST_CHECK;
 /** Remove expired log files by Delta's rules (notes/delta.md §9); returns how many. now_ms for tests. */
 silt_status delta_log_cleanup(const delta_snapshot *s, int64_t now_ms, size_t *out_removed, silt_error *err) MUST_CHECK;
+/** The same with the cutoff at `cutoff_ms` instead of the retention's midnight, whether or not history is protected (DROP FEATURE … TRUNCATE HISTORY). */
+silt_status delta_log_truncate(const delta_snapshot *s, int64_t cutoff_ms, size_t *out_removed, silt_error *err) MUST_CHECK;
 /** Write N.crc for this snapshot. */
 silt_status delta_checksum_write(const delta_snapshot *s, str txn_id, silt_error *err) MUST_CHECK;
 

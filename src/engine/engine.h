@@ -100,7 +100,6 @@ typedef struct write_spec {
     bool has_stats_columns;       /**< delta.dataSkippingStatsColumns */
     int32_t string_prefix_length; /**< 32 */
     bool write_tight_bounds;      /**< "tightBounds":true (tables with deletion vectors) */
-    bool variant_shredding;
     str time_zone; /**< statistics' timestamps are written in UTC with Z; partition folders show the session zone */
     int64_t max_records_per_file; /**< at most so many rows in one file; <= 0: no limit */
     str folder; /**< files go under root/folder/…, which the paths of written_file include ("_change_data"); null: none */

@@ -267,13 +267,21 @@ static void print_metadata(buf *out, const scan_node *node, const scan_group *g,
     buf_append_char(out, ')');
 }
 
+/* Of one file a literal: a condition on the places of rows is then one on a single column, which DuckDB tests inside its Parquet reader, before it reads the others. */
+static void print_file_number(buf *out, const scan_group *g) {
+    if (g->n_files == 1)
+        buf_printf(out, "%zu::BIGINT", group_file(g, 0)->index);
+    else
+        print_file_constant(out, g, "long", FILE_INDEX);
+}
+
 static void print_column(buf *out, const scan_node *node, const scan_group *g, size_t i) {
     const data_type *schema = node->source->schema;
     size_t partition;
     if (i == schema->n_fields) {
         print_metadata(out, node, g, node->rel->columns[i].type);
     } else if (i == schema->n_fields + 1) {
-        print_file_constant(out, g, "long", FILE_INDEX);
+        print_file_number(out, g);
     } else if (i == schema->n_fields + 2) {
         buf_append_z(out, "rn");
     } else if (schema->fields[i].type->id == TYPE_VOID) {

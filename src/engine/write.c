@@ -36,22 +36,6 @@ typedef struct writer {
 
 /* ---- the query ---- */
 
-static bool is_refused_type(const data_type *type, bool nested) {
-    if (type->id == TYPE_VARIANT) return nested;
-    if (type->element && is_refused_type(type->element, true)) return true;
-    if (type->key && is_refused_type(type->key, true)) return true;
-    for (size_t i = 0; i < type->n_fields; i++)
-        if (is_refused_type(type->fields[i].type, true)) return true;
-    return false;
-}
-
-static silt_status check_spec(const write_spec *spec, silt_error *err) {
-    for (size_t i = 0; i < spec->schema->n_fields; i++)
-        if (is_refused_type(spec->schema->fields[i].type, false))
-            return err_UNSUPPORTED_FEATURE(err, "writing a variant inside an array, map or struct");
-    return SILT_OK;
-}
-
 /* The printed query's rows, brought together by partition. */
 static void print_rows(const writer *w, buf *out) {
     const write_spec *spec = w->spec;
@@ -189,7 +173,7 @@ static bool nested_names_are_physical(const data_type *schema) {
 /* What is known of a query's rows before it runs. */
 typedef struct rows_guess {
     int64_t file_bytes, file_rows; /* of the data files that are read; file_rows < 0: not known */
-    int64_t kept_rows;             /* of tables in memory */
+    int64_t kept_rows;             /* of tables in memory, and of VALUES */
 } rows_guess;
 
 /* A table in memory of so few rows is no reason for a second file, however wide they are. */
@@ -218,9 +202,17 @@ static bool guess_table(const writer *w, const relation *rel, rows_guess *out) {
 static bool guess_rows(const writer *w, const query *q, rows_guess *out) {
     if (q->n_ctes) return false;
     if (q->set == SET_UNION && q->set_all) return guess_rows(w, q->left, out) && guess_rows(w, q->right, out);
-    if (q->set != SET_NONE || !q->from) return false;
-    if (q->from->kind == REL_SUBQUERY) return q->from->subquery && guess_rows(w, q->from->subquery, out);
-    return q->from->kind == REL_TABLE && guess_table(w, q->from, out);
+    if (q->set != SET_NONE) return false;
+    if (!q->from) { /* one row */
+        out->kept_rows++;
+        return true;
+    }
+    switch (q->from->kind) {
+        case REL_SUBQUERY: return q->from->subquery && guess_rows(w, q->from->subquery, out);
+        case REL_TABLE: return guess_table(w, q->from, out);
+        case REL_VALUES: out->kept_rows += (int64_t)q->from->n_rows; return true;
+        default: return false;
+    }
 }
 
 static bool makes_one_file(const writer *w) {
@@ -341,7 +333,6 @@ silt_status engine_write(engine *e, query *q, const bind_env *env, const write_s
     writer w = {.engine = e, .spec = spec, .arena = a, .out = out};
     silt_status status;
     TRY(copy_choose_format(spec->compression, &w.format, err));
-    TRY(check_spec(spec, err));
     TRY_OUT(running_query_init(&w.query, e, q, env, err));
     TRY_OUT(write_rows(&w, err));
     TRY_OUT(finish_files(&w, err));

@@ -1,8 +1,10 @@
 /**
  * COPY statements for Spark's readers: INT32 for byte and short, micros in UTC, decimals by width are what DuckDB writes by itself. Variants are written unshredded as
- * a group of metadata and value (left alone, DuckDB shreds them, which a table without that feature must not hold). Void columns are not written, as Delta has it.
+ * a group of metadata and value (write_variant.c). Void columns are not written, as Delta has it.
  */
 #include "engine/write_copy.h"
+
+#include <stdio.h>
 
 silt_status copy_choose_format(str compression, copy_format *out, silt_error *err) {
     static const struct {
@@ -113,15 +115,17 @@ void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *f
     buf_append_z(sql, "COPY (SELECT ");
     for (size_t i = 0; i < spec->schema->n_fields; i++) {
         const field *f = &spec->schema->fields[i];
+        char name[24];
+        str column = {name, (size_t)snprintf(name, sizeof name, "c%zu", i)};
         if (!is_written(spec, i)) continue;
         if (!first) buf_append_z(sql, ", ");
         first = false;
         if (override && override->column == i)
             buf_append(sql, override->text);
-        else if (f->type->id == TYPE_VARIANT && !spec->variant_shredding)
-            buf_printf(sql, "variant_to_parquet_variant(c%zu)", i);
+        else if (write_holds_variant(f->type))
+            write_variant_print(sql, column, f->type, 0);
         else
-            buf_printf(sql, "c%zu", i);
+            buf_append(sql, column);
         buf_append_z(sql, " AS ");
         engine_write_name(sql, f->physical_name);
     }

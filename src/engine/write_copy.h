@@ -11,6 +11,11 @@ typedef struct copy_format {
 
 /** null: snappy. INVALID_PARAMETER_VALUE for a codec that the engine does not write. */
 silt_status copy_choose_format(str compression, copy_format *out, silt_error *err) MUST_CHECK;
+/* write_variant.c */
+bool write_holds_variant(const data_type *type);
+/** A value (SQL text) of the type as it goes into the file: its variants as groups of metadata and value, struct fields under their physical names. */
+void write_variant_print(buf *out, str value_text, const data_type *type, int depth);
+
 /** One column of the COPY's SELECT that is not the plain one. */
 typedef struct copy_override {
     size_t column;

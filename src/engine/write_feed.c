@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "engine/write_copy.h"
 #include "engine/write_partition.h"
 #include "engine/write_watch.h"
 
@@ -220,7 +221,7 @@ static void bind(duckdb_bind_info info) {
         snprintf(name, sizeof name, "c%zu", i);
         /* Physical names: the vectors are the query's, under the names of the file. */
         duckdb_logical_type made =
-            type->id == TYPE_VARIANT ? duckdb_column_logical_type(&f->stream.result, i) : engine_logical_type(type, true);
+            write_holds_variant(type) ? duckdb_column_logical_type(&f->stream.result, i) : engine_logical_type(type, true);
         if (!made) {
             duckdb_bind_set_error(info, "out of memory");
             return;

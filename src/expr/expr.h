@@ -57,6 +57,8 @@ typedef enum cast_mode { CAST_EXPLICIT, CAST_STORE_ASSIGNMENT, CAST_TRY } cast_m
 silt_status expr_coerce(expr *e, const data_type *target, cast_mode mode, str column, const bind_env *env, arena *a, expr **out, silt_error *err) MUST_CHECK;
 /** For each REL_TABLE of the bound query set `where` from WHERE, ON and HAVING conjuncts that speak of it alone (outer joins respected) and `column_used`. */
 silt_status expr_push_predicates(query *q, const bind_env *env, arena *a, silt_error *err) MUST_CHECK;
+/** Constant sides of comparisons in a bound condition become literals, as WHERE and ON have it: files can then be pruned by them. */
+silt_status expr_fold_condition(expr *e, const bind_env *env, arena *a, silt_error *err) MUST_CHECK;
 /** A bound boolean expression over one relation → prunable predicate (never NULL: PRED_UNKNOWN where nothing is known). */
 silt_status expr_to_predicate(const expr *e, const relation *r, const bind_env *env, arena *a, const predicate **out, silt_error *err) MUST_CHECK;
 /** Spark's name for an unaliased projection: "(a + 1)", "count(1)", … */

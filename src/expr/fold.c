@@ -203,6 +203,11 @@ silt_status bind_fold_condition(binder *b, expr *e) {
     return SILT_OK;
 }
 
+silt_status expr_fold_condition(expr *e, const bind_env *env, arena *a, silt_error *err) {
+    binder b = {.env = env, .a = a, .err = err, .next_id = 1};
+    return bind_fold_condition(&b, e);
+}
+
 silt_status expr_fold(expr *e, const bind_env *env, arena *a, value *out, silt_error *err) {
     binder b = {.env = env, .a = a, .err = err, .next_id = 1};
     bool folded;

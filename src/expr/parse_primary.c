@@ -6,6 +6,12 @@ static bool at_name_then(const parser *p, const char *op) {
     return parser_peek(p, 0)->kind == TOKEN_NAME && next->kind == TOKEN_OP && str_eqz(next->text, op);
 }
 
+/* (SELECT … is no argument list: a condition that ends in a name may stand before an enclosed query. */
+static bool at_enclosed_query(const parser *p) {
+    const token *t = parser_peek(p, 1);
+    return t->kind == TOKEN_NAME && (str_eq_ascii_fold(t->text, STR("SELECT")) || str_eq_ascii_fold(t->text, STR("WITH")));
+}
+
 static bool at_call_of(const parser *p, const char *name) { return at_name_then(p, "(") && parser_at_keyword(p, name); }
 
 silt_status parse_subquery(parser *p, query **out) {
@@ -360,7 +366,7 @@ static silt_status parse_name_expr(parser *p, expr **out) {
         p->at++;
     }
     name_parts name = {parts, count};
-    if (parser_at_op(p, "(")) return parse_call(p, name, from, out);
+    if (parser_at_op(p, "(") && !at_enclosed_query(p)) return parse_call(p, name, from, out);
     if (count == 1 && t->kind == TOKEN_NAME && is_niladic(t->text)) {
         NEW_OR_FAIL(*out, expr_call(p->a, arena_cstr(p->a, t->text), NULL, 0, span_from(p, from)));
         return SILT_OK;

@@ -30,6 +30,7 @@ static silt_status stage_target(alter_run *run, delta_txn *txn) {
         TRY(delta_txn_set_protocol(txn, &run->target.protocol, o->err));
     }
     if (!str_is_null(run->domain)) TRY(delta_txn_set_domain(txn, run->domain, run->domain_configuration, false, o->err));
+    if (run->ended_domain) TRY(delta_txn_end_domain(txn, run->ended_domain, o->err));
     if (run->rewrites) delta_txn_read_whole_table(txn);
     return SILT_OK;
 }
@@ -41,8 +42,9 @@ silt_status alter_move_on(alter_run *run) {
     delta_snapshot_release(run->owned);
     run->snapshot = run->owned = now;
     ops_write_target_init(&run->target, now);
-    run->parameters = run->tags = run->domain = STR_NULL;
-    run->rewrites = false;
+    run->parameters = run->tags = run->metrics = run->domain = STR_NULL;
+    run->rewrites = run->only_next_version = false;
+    run->ended_domain = NULL;
     return SILT_OK;
 }
 
@@ -55,7 +57,9 @@ silt_status alter_commit(alter_run *run, silt_status (*stage)(alter_run *run, de
     if (status == SILT_OK) {
         delta_commit_info info = {.operation = run->operation,
                                   .operation_parameters = run->parameters,
+                                  .operation_metrics = run->metrics,
                                   .tags = run->tags,
+                                  .max_attempts = run->only_next_version ? 1 : 0,
                                   .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
         status = delta_txn_commit(txn, &info, &run->out->version, o->err);
     }

@@ -12,7 +12,7 @@ static silt_status need_feature(alter_run *run) {
     const char *feature = "clustering";
     delta_protocol with;
     TRY(delta_protocol_add_features(&run->target.protocol, &feature, 1, run->o->a, &with, run->o->err));
-    run->target.protocol_changed = !ops_protocol_equal(&with, &run->target.protocol);
+    run->target.protocol_changed = run->target.metadata_changed = !ops_protocol_equal(&with, &run->target.protocol); /* Spark writes both or none */
     run->target.protocol = with;
     return SILT_OK;
 }

@@ -371,8 +371,14 @@ static silt_status replace_struct(alter_run *run, const data_type *old, const da
     field *fields = ARENA_ARRAY(o->a, new->n_fields + 1, field);
     if (!fields) return exhausted(run);
     bool mapped = ops_write_target_is_mapped(&run->target);
-    for (size_t i = 0; !mapped && i < old->n_fields; i++)
-        if (schema_find(new, old->fields[i].name) < 0) return cannot_replace(run, "dropping column(s)", old->fields[i].name);
+    size_t gone = 0, added = 0;
+    for (size_t i = 0; i < old->n_fields; i++) {
+        if (schema_find(new, old->fields[i].name) >= 0) continue;
+        gone++;
+        if (!mapped) return cannot_replace(run, "dropping column(s)", old->fields[i].name);
+    }
+    for (size_t i = 0; i < new->n_fields; i++) added += schema_find(old, new->fields[i].name) < 0;
+    if (gone && added) return cannot_replace(run, "it both removes and adds columns, which may be meant as renaming, in", type_sql(old, o->a));
     for (size_t i = 0; i < new->n_fields; i++) {
         int at = schema_find(old, new->fields[i].name);
         if (at >= 0) {

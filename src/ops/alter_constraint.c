@@ -61,6 +61,7 @@ static silt_status violating_rows(const alter_run *run, table_source *source, qu
     TRY(ops_tree_call(o, "<=>", condition, yes, &condition));
     TRY(ops_tree_call(o, "not", condition, NULL, &condition));
     TRY(columns_of(o, rows, schema, condition, &condition));
+    if (condition->is_aggregate) return err_INVALID_WHERE_CONDITION(o->err, run->spec->expression);
     TRY(expr_bind(one, NULL, o->env->bind, o->a, &one, o->err));
     expr **items = ARENA_ARRAY(o->a, 1, expr *);
     if (!items) return error_no_memory(o->err);

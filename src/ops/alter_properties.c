@@ -119,6 +119,8 @@ static silt_status work_out(alter_run *run, str_map given) {
     t->protocol = needed;
     t->metadata_changed = true;
     if (str_eqz(from, "none") && str_eqz(mode_of(&t->metadata.configuration), "name")) TRY(map_columns(run));
+    TRY(ops_iceberg_check(o, t, run->snapshot));
+    TRY(ops_iceberg_assign_ids(o, t));
     return check_configuration(run);
 }
 

@@ -4,6 +4,7 @@
  * what it adds, and starts again from what is there then.
  */
 #include "delta/action_write.h"
+#include "delta/properties.h"
 #include "delta/protocol_upgrade.h"
 #include "ops/alter_run.h"
 
@@ -96,6 +97,8 @@ static silt_status one_batch(alter_run *run, int64_t number, bool *out_more) {
 }
 
 silt_status alter_row_tracking_backfill(alter_run *run) {
+    if (delta_config_bool(&delta_snapshot_metadata(run->snapshot)->configuration, "delta.rowTrackingSuspended"))
+        return err_UNSUPPORTED_FEATURE(run->o->err, "enabling row tracking while it is suspended; set delta.rowTrackingSuspended=false in a statement before");
     TRY(upgrade(run));
     bool missing = false;
     TRY(delta_snapshot_each_file(run->snapshot, false, has_no_row_id, &missing, run->o->err));

@@ -14,9 +14,12 @@ typedef struct alter_run {
     const char *operation;          /**< as commitInfo names it */
     str parameters;
     str tags;                       /**< JSON object text, null for none */
+    str metrics;                    /**< likewise; `stage` may set it */
     bool rewrites;                  /**< the whole table is read: the commit is not a blind one, and a winner that added rows is a conflict */
     bool nothing;                   /**< the statement asks for what is there: no commit */
     str domain, domain_configuration; /**< to be set with the commit; null for none */
+    const delta_domain *ended_domain; /**< ends with the commit; NULL for none */
+    bool only_next_version;         /**< the commit names its own version: a lost race is an error */
     ops_result *out;
     delta_snapshot *owned;          /**< `snapshot`, where it is not the statement's */
 } alter_run;

@@ -52,6 +52,8 @@ str ops_write_parameters(const op *o, const write_words *w) {
     ops_json_object_str(&j, "mode", str_of(w->mode));
     ops_json_object_names(&j, "partitionBy", w->partition_by, w->n_partition_by);
     if (!str_is_null(w->predicate)) ops_json_object_str(&j, "predicate", w->predicate);
+    if (!str_is_null(w->replace_on)) ops_json_object_str(&j, "replaceOnCond", w->replace_on);
+    if (!str_is_null(w->replace_using)) ops_json_object_str(&j, "replaceUsingCols", w->replace_using);
     if (w->dynamic_overwrite) ops_json_object_true(&j, "isDynamicPartitionOverwrite");
     if (w->overwrite_schema) ops_json_object_true(&j, "canOverwriteSchema");
     if (w->merge_schema) ops_json_object_true(&j, "canMergeSchema");

@@ -90,6 +90,7 @@ static silt_status commit(delete_run *d, dml_result *out) {
                               .operation_parameters = parameters(d),
                               .operation_metrics = metrics(d),
                               .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
+    if (d->change.has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
     return delta_txn_commit(d->change.txn, &info, &out->version, o->err);
 }

@@ -1,6 +1,8 @@
 /* One scan of the chosen files through the source that shows only those, one write, removes and adds that say that no row has changed (PROTOCOL.md "Add File": dataChange). */
 #include "ops/file_rewrite.h"
 
+#include <stdlib.h>
+
 #include "base/uri.h"
 #include "delta/properties.h"
 
@@ -73,4 +75,30 @@ void file_rewrite_end(file_rewrite *r) {
 str file_rewrite_tags(const write_target *t) {
     bool tracked = delta_protocol_has(&t->protocol, "rowTracking") && delta_config_bool(&t->metadata.configuration, "delta.enableRowTracking");
     return tracked ? STR("{\"delta.rowTracking.preserved\":\"true\"}") : STR_NULL;
+}
+
+static int by_size(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+str file_rewrite_metrics(const file_rewrite *r) {
+    size_t n = r->written.n_files;
+    int64_t *sizes = ARENA_ARRAY(r->o->a, n + 1, int64_t); /* zeroed: a single 0 where nothing was written */
+    json_object j;
+    if (!sizes) return STR_NULL;
+    for (size_t i = 0; i < n; i++) sizes[i] = r->written.files[i].size_bytes;
+    qsort(sizes, n, sizeof *sizes, by_size);
+    ops_json_object_begin(&j);
+    ops_json_object_count(&j, "numRemovedFiles", (int64_t)r->change.n_files);
+    ops_json_object_count(&j, "numRemovedBytes", r->change.counts.bytes_removed);
+    ops_json_object_count(&j, "p25FileSize", sizes[n / 4]);
+    ops_json_object_count(&j, "numDeletionVectorsRemoved", r->change.counts.dvs_removed);
+    ops_json_object_count(&j, "minFileSize", sizes[0]);
+    ops_json_object_count(&j, "p75FileSize", sizes[n * 3 / 4]);
+    ops_json_object_count(&j, "p50FileSize", sizes[n / 2]);
+    ops_json_object_count(&j, "numAddedBytes", r->written.bytes);
+    ops_json_object_count(&j, "numAddedFiles", (int64_t)n);
+    ops_json_object_count(&j, "maxFileSize", sizes[n ? n - 1 : 0]);
+    return ops_json_object_end(&j, r->o->a);
 }

@@ -23,6 +23,8 @@ silt_status file_rewrite_apply(file_rewrite *r, delta_txn *txn) MUST_CHECK;
 /** After a commit that failed: remove what was written. */
 void file_rewrite_discard(file_rewrite *r);
 void file_rewrite_end(file_rewrite *r);
+/** operationMetrics as REORG and OPTIMIZE have them; null on exhaustion. */
+str file_rewrite_metrics(const file_rewrite *r);
 /** commitInfo's tags of such a commit, null where the table has no row ids. */
 str file_rewrite_tags(const write_target *t);
 

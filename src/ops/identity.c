@@ -27,12 +27,6 @@ bool ops_is_identity(const field *f, arena *a, identity *out) {
     return true;
 }
 
-bool ops_has_identity(const data_type *schema, arena *a) {
-    for (size_t i = 0; i < schema->n_fields; i++)
-        if (ops_is_identity(&schema->fields[i], a, NULL)) return true;
-    return false;
-}
-
 /* ---- rules ---- */
 
 silt_status ops_identity_validate(const op *o, const data_type *schema, const str *partition_columns, size_t n_partition) {
@@ -153,30 +147,36 @@ silt_status ops_identity_finish(const op *o, const identity_run *run, int64_t n_
     return SILT_OK;
 }
 
-/* The value on the grid start + k · step at or beyond the extreme, in the direction of the step. */
-static bool on_grid(const identity *id, int64_t extreme, int64_t *out) {
-    int64_t way, rest;
-    if (__builtin_sub_overflow(extreme, id->start, &way)) return false;
-    rest = way % id->step;
-    *out = extreme;
-    if (rest == 0) return true;
-    bool ahead = (rest > 0) == (id->step > 0); /* the grid point before the extreme lies `rest` behind it */
-    int64_t before = extreme - rest;
-    return ahead ? !__builtin_add_overflow(before, id->step, out) : (*out = before, true);
+/* ---- what another writer did ---- */
+
+static str schema_without_marks(const op *o, const data_type *schema) {
+    field *fields = ARENA_ARRAY(o->a, schema->n_fields + 1, field);
+    if (!fields) return STR_NULL;
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        fields[i] = schema->fields[i];
+        if (ops_is_identity(&fields[i], o->a, NULL)) fields[i].metadata = field_metadata_set(fields[i].metadata, MARK, STR_NULL, o->a);
+        if (str_is_null(fields[i].metadata)) return STR_NULL;
+    }
+    const data_type *plain = type_struct(o->a, fields, schema->n_fields);
+    buf b;
+    buf_init(&b, BUF_MAX_DEFAULT);
+    if (plain) schema_write_json(&b, plain);
+    str text = plain && buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
+    buf_dispose(&b);
+    return text;
 }
 
-silt_status ops_identity_sync(const op *o, const data_type *schema, size_t column, bool has_values, int64_t min, int64_t max,
-                              const data_type **out) {
-    const field *f = &schema->fields[column];
-    identity id;
-    int64_t mark;
-    *out = schema;
-    if (!ops_is_identity(f, o->a, &id)) return err_DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN(o->err);
-    if (!has_values) return SILT_OK;
-    int64_t extreme = id.step > 0 ? max : min;
-    bool before_start = id.step > 0 ? extreme < id.start : extreme > id.start;
-    if (before_start) return SILT_OK; /* values on the far side never meet those to come */
-    if (!on_grid(&id, extreme, &mark)) return overflow(o, f);
-    bool same = id.has_mark && id.mark == mark;
-    return same ? SILT_OK : set_mark(o, schema, column, mark, out);
+static bool same_lists(const str *a, size_t n_a, const str *b, size_t n_b) {
+    bool same = n_a == n_b;
+    for (size_t i = 0; same && i < n_a; i++) same = str_eq(a[i], b[i]);
+    return same;
+}
+
+bool ops_identity_moved_only(const op *o, const delta_metadata *before, const delta_metadata *now) {
+    const str_map *c = &before->configuration, *d = &now->configuration;
+    if (!str_eq(before->id, now->id) || !same_lists(before->partition_columns, before->n_partition_columns, now->partition_columns, now->n_partition_columns))
+        return false;
+    if (!same_lists(c->keys, c->count, d->keys, d->count) || !same_lists(c->values, c->count, d->values, d->count)) return false;
+    str was = schema_without_marks(o, before->schema), is = schema_without_marks(o, now->schema);
+    return was.ptr && is.ptr && str_eq(was, is);
 }

@@ -16,7 +16,6 @@ typedef struct identity {
 } identity;
 
 bool ops_is_identity(const field *f, arena *a, identity *out); /**< `out` may be NULL */
-bool ops_has_identity(const data_type *schema, arena *a);
 /** A column definition: BIGINT, no step 0, not beside a generation expression, no partition column. */
 silt_status ops_identity_validate(const op *o, const data_type *schema, const str *partition_columns, size_t n_partition) MUST_CHECK;
 /** DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED for GENERATED ALWAYS: call it for each column that an INSERT gives. */
@@ -38,8 +37,7 @@ silt_status ops_identity_wrap(const op *o, const data_type *schema, query *q, co
 /** Behind the write: `n_rows` is how many rows that query had, or more. Moves the marks in the target's metadata, which the commit must then set, with IDENTITY_TAGS where
  * nothing else of the metadata changes. */
 silt_status ops_identity_finish(const op *o, const identity_run *run, int64_t n_rows, write_target *t) MUST_CHECK;
-/** The schema with another mark in one identity column: what ALTER … SYNC IDENTITY computes out of the least and greatest value in the table (has_values false: none). */
-silt_status ops_identity_sync(const op *o, const data_type *schema, size_t column, bool has_values, int64_t min, int64_t max,
-                              const data_type **out) MUST_CHECK;
+/** The table's metadata differ in nothing but marks. */
+bool ops_identity_moved_only(const op *o, const delta_metadata *before, const delta_metadata *now);
 
 #endif

@@ -5,6 +5,7 @@
 #include "delta/properties.h"
 #include "ops/generated.h"
 #include "ops/identity.h"
+#include "ops/replace.h"
 
 /** One write while it runs. */
 typedef struct write_run {
@@ -24,6 +25,9 @@ typedef struct write_run {
     write_spec files;
     write_result written;
     removal removed;
+    bool replaces;            /**< by a condition: replace.c finds, writes and stages instead */
+    replace_run replacement;
+    insert_spec own_spec;     /**< with the source of a replacement */
 } write_run;
 
 str ops_write_user_metadata(const op *o, const write_options *options) {
@@ -39,7 +43,9 @@ static bool dynamic_mode(const write_run *w) {
 }
 
 static silt_status check_options(write_run *w) {
-    if (!str_is_null(w->options.replace_where)) return err_UNSUPPORTED_FEATURE(w->o->err, "the option replaceWhere");
+    w->replaces = replace_is_asked(w->spec, &w->options);
+    bool append_only = delta_config_bool(&delta_snapshot_metadata(w->spec->snapshot)->configuration, "delta.appendOnly");
+    if (append_only && (w->spec->overwrite || w->replaces)) return err_DELTA_CANNOT_MODIFY_APPEND_ONLY(w->o->err, w->spec->table_name); /* an empty one too */
     if (ops_setting_bool(w->o, "spark.databricks.delta.schema.autoMerge.enabled", false)) w->options.merge_schema = true;
     TRY(ops_idempotence_options(w->o, &w->options));
     w->asked_dynamic = dynamic_mode(w);
@@ -184,7 +190,8 @@ static silt_status stage(write_run *w) {
     if (w->target.protocol_changed) TRY(delta_txn_set_protocol(w->txn, &w->target.protocol, o->err));
     if (w->options.has_txn) TRY(delta_txn_set_txn_id(w->txn, w->options.txn_app_id, w->options.txn_version, o->err));
     if (w->schema_replaced) TRY(end_clustering(w));
-    if (w->spec->reads_target) delta_txn_read_whole_table(w->txn);
+    if (w->spec->reads_target) TRY(ops_note_scans(o, w->spec->source, w->spec->root, w->spec->snapshot, w->txn));
+    if (w->replaces) return SILT_OK;
     TRY(ops_write_add_files(o, &w->target, &w->written, w->txn));
     if (!w->spec->overwrite) return SILT_OK;
     if (w->dynamic) return ops_overwrite_written_partitions(o, w->spec->snapshot, &w->written, w->txn, &w->removed);
@@ -194,39 +201,59 @@ static silt_status stage(write_run *w) {
 
 /* A write that changes nothing makes no version, as Spark has it. */
 static bool changes_nothing(const write_run *w) {
-    return w->written.n_files == 0 && w->removed.files == 0 && !w->target.metadata_changed && !w->target.protocol_changed &&
+    return w->written.n_files == 0 && w->removed.files == 0 && !w->replacement.changed && !w->target.metadata_changed && !w->target.protocol_changed &&
            !w->options.has_txn;
 }
 
 static silt_status commit(write_run *w, ops_result *out) {
     const op *o = w->o;
-    write_words words = {.mode = w->job->mode,
+    write_words words = {.mode = w->replaces ? "Overwrite" : w->job->mode,
                          .partition_by = w->job->partition_by,
                          .n_partition_by = w->job->n_partition_by,
                          .predicate = w->predicate,
+                         .replace_on = w->replacement.on_text,
+                         .replace_using = w->replacement.using_text,
                          .dynamic_overwrite = w->asked_dynamic,
                          .overwrite_schema = w->options.overwrite_schema,
                          .merge_schema = w->options.merge_schema};
     delta_commit_info info = {.operation = "WRITE",
                               .operation_parameters = ops_write_parameters(o, &words),
                               .operation_metrics =
-                                  ops_write_metrics(o, &w->written, w->spec->overwrite ? &w->removed : NULL, w->fixed != NULL),
+                                  w->replaces ? replace_metrics(&w->replacement)
+                                              : ops_write_metrics(o, &w->written, w->spec->overwrite ? &w->removed : NULL, w->fixed != NULL),
                               .user_metadata = ops_write_user_metadata(o, &w->options)};
     if (w->target.metadata_changed && !w->metadata_changed) info.tags = STR(IDENTITY_TAGS);
+    if (w->replaces && w->replacement.change.has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
     return delta_txn_commit(w->txn, &info, &out->version, o->err);
 }
 
 /* An unknown outcome may be a commit: then its files must stay. */
-static void discard(const write_run *w, silt_status status) {
-    if (status != SILT_OK && status != SILT_UNKNOWN) engine_write_discard(&w->files, &w->written);
+static void discard(write_run *w, silt_status status) {
+    if (status == SILT_OK || status == SILT_UNKNOWN) return;
+    if (w->replaces)
+        replace_discard(&w->replacement);
+    else
+        engine_write_discard(&w->files, &w->written);
+}
+
+static silt_status write_rows(write_run *w, query *rows) {
+    const op *o = w->o;
+    if (!w->replaces) {
+        TRY(ops_write_plan(o, &w->target, w->spec->root, &w->options, &w->files));
+        return ops_write_rows(o, &w->target, &w->files, rows, &w->written);
+    }
+    silt_status status = replace_apply(&w->replacement, &w->target, w->txn, rows);
+    if (status != SILT_OK) discard(w, status);
+    w->written = w->replacement.change.data;
+    w->written.rows -= w->replacement.change.counts.rows_copied;
+    return status;
 }
 
 static silt_status write_and_commit(write_run *w, query *rows, ops_result *out) {
     const op *o = w->o;
     if (w->target.protocol_changed) TRY(ops_protocol_upgrade(o, delta_snapshot_protocol(w->spec->snapshot), &w->target.protocol, out));
-    TRY(ops_write_plan(o, &w->target, w->spec->root, &w->options, &w->files));
-    TRY(ops_write_rows(o, &w->target, &w->files, rows, &w->written));
+    TRY(write_rows(w, rows));
     w->metadata_changed = w->target.metadata_changed;
     silt_status status = ops_identity_finish(o, &w->identity, w->written.rows, &w->target);
     if (status == SILT_OK) status = stage(w);
@@ -239,7 +266,19 @@ static silt_status write_and_commit(write_run *w, query *rows, ops_result *out) 
     return SILT_OK;
 }
 
-silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *out) {
+static silt_status begin_replacement(write_run *w) {
+    if (!w->replaces) return SILT_OK;
+    w->own_spec = *w->spec;
+    w->spec = &w->own_spec;
+    w->own_spec.overwrite = false; /* its condition says what leaves */
+    w->replacement = (replace_run){.o = w->o, .spec = w->spec, .options = &w->options};
+    TRY(replace_begin(&w->replacement, &w->own_spec.source));
+    w->predicate = w->replacement.predicate;
+    return SILT_OK;
+}
+
+/* One attempt; *out_gives: identity columns get values by it. */
+static silt_status write_once(const op *o, const write_job *job, ops_result *out, bool *out_gives) {
     write_run w = {.o = o, .job = job, .spec = job->insert, .options = job->insert->options};
     *out = (ops_result){.version = -1, .existed = true};
     TRY(check_options(&w));
@@ -248,10 +287,60 @@ silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *
     TRY(delta_txn_begin(o->env->delta, w.spec->snapshot, w.spec->root, &w.txn,
                         o->err)); /* refuses what this build must not write */
     query *rows;
-    silt_status status = plan_rows(&w, &rows);
+    silt_status status = begin_replacement(&w);
+    if (status == SILT_OK) status = plan_rows(&w, &rows);
     if (status == SILT_OK) status = static_partitions(&w);
     if (status == SILT_OK) status = write_and_commit(&w, rows, out);
+    if (w.replaces) replace_end(&w.replacement);
     delta_txn_free(w.txn);
+    *out_gives = w.identity.n > 0;
+    return status;
+}
+
+/* ---- identity values anew ---- */
+
+#define MAX_IDENTITY_ATTEMPTS 50
+
+static bool is_read_once(void *ctx, relation *r) {
+    bool *found = ctx;
+    *found |= r->kind == REL_TABLE && r->source && str_eqz(r->source->format, "arrow");
+    return !*found;
+}
+
+/* May the rows be written once more over a newer table? An append that looks at nothing of the table, from a source that can be read again. */
+static bool may_repeat(const write_job *job) {
+    const insert_spec *spec = job->insert;
+    bool once = false;
+    (void)query_walk_relations(spec->source, is_read_once, &once);
+    return !once && !spec->overwrite && !spec->reads_target && str_is_null(spec->options.replace_where);
+}
+
+/*
+ * Another writer moved the mark first: the values of this one are taken, and its files hold them. Where nothing else of the table changed, the rows are written again with the
+ * values that follow, as row ids are given anew at each attempt; the files of the failed attempt are gone.
+ */
+silt_status ops_write_into_table(const op *o, const write_job *job, ops_result *out) {
+    insert_spec spec = *job->insert;
+    write_job again = *job;
+    silt_error lost = {.status = SILT_OK};
+    const op attempt = {o->env, o->a, &lost};
+    delta_snapshot *fresh = NULL;
+    silt_status status;
+    again.insert = &spec;
+    for (int n = 1;; n++) {
+        bool gives = false;
+        delta_snapshot *next;
+        status = write_once(&attempt, &again, out, &gives);
+        bool marked = status == SILT_CONFLICT && gives && strcmp(lost.condition, "DELTA_METADATA_CHANGED") == 0;
+        if (!marked || n == MAX_IDENTITY_ATTEMPTS || !may_repeat(&again)) break;
+        if (delta_snapshot_update(o->env->delta, spec.snapshot, &next, NULL) != SILT_OK) break;
+        bool only = ops_identity_moved_only(o, delta_snapshot_metadata(spec.snapshot), delta_snapshot_metadata(next));
+        delta_snapshot_release(fresh);
+        spec.snapshot = fresh = next;
+        if (!only) break;
+    }
+    delta_snapshot_release(fresh);
+    if (status != SILT_OK && o->err) *o->err = lost;
     return status;
 }
 

@@ -110,6 +110,16 @@ silt_status ops_write_target_set_schema(const op *o, write_target *t, const data
 bool ops_write_target_is_mapped(const write_target *t);
 bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b); /**< of which one was made from the other */
 
+/* ---- iceberg_compat.c ---- */
+/** What delta.enableIcebergCompatV1/V2 forbid: DELTA_ICEBERG_COMPAT_VIOLATION. `before` (may be NULL) holds the table's files. */
+silt_status ops_iceberg_check(const op *o, const write_target *t, const delta_snapshot *before) MUST_CHECK;
+/** V2: ids of elements, keys and values that have none. After column ids were assigned. */
+silt_status ops_iceberg_assign_ids(const op *o, write_target *t) MUST_CHECK;
+/** A new table's configuration: column mapping by name, unless another mode is asked for. Before its columns are mapped. */
+silt_status ops_iceberg_defaults(const op *o, write_target *t) MUST_CHECK;
+/** An added file: its tags (V2), and numRecords must be there. */
+silt_status ops_iceberg_file(const op *o, const write_target *t, delta_add *add) MUST_CHECK;
+
 /* ---- protocol_note.c ---- */
 /**
  * To be asked before a protocol is staged (`old` NULL: a new table): fills in out->note (`out` may be NULL) with what changes and who is shut out.
@@ -210,6 +220,7 @@ typedef struct write_words {
     const str *partition_by;
     size_t n_partition_by;
     str predicate; /**< null for none */
+    str replace_on, replace_using; /**< of INSERT … REPLACE, null for none */
     bool dynamic_overwrite, overwrite_schema, merge_schema;
 } write_words;
 str ops_write_parameters(const op *o, const write_words *w);
@@ -252,6 +263,10 @@ silt_status ops_new_table_stage(const op *o, const new_table *n, const delta_sna
 silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) MUST_CHECK;
 /** CREATE where ops_new_table_look found nothing; EXISTS when a table has come there since. */
 silt_status ops_create_new(const op *o, const create_spec *spec, ops_result *out) MUST_CHECK;
+/* ---- note_scans.c ---- */
+/** Declares to the transaction what a bound query, whose predicates were pushed, reads of the table at `root` in the transaction's own snapshot. */
+silt_status ops_note_scans(const op *o, query *q, str root, const delta_snapshot *snapshot, delta_txn *txn) MUST_CHECK;
+
 /** Is a table at `root`? Where none is, the folder must be missing or empty: DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION. */
 silt_status ops_new_table_look(const op *o, str table_name, str root, bool *out_exists) MUST_CHECK;
 

@@ -216,6 +216,7 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(check_clustering(o, d, replaced));
     TRY(fresh_type(o, d->schema, &t->schema));
     TRY(define_protocol(o, d, replaced, out));
+    TRY(ops_iceberg_defaults(o, t));
     TRY(ops_schema_check(o, t->schema, ops_write_target_is_mapped(t)));
     TRY(ops_schema_check_defaults(o, t->schema, &t->protocol));
     TRY(ops_schema_check_change_feed(o, t->schema, &t->metadata.configuration));
@@ -225,6 +226,9 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(ops_generated_validate(o, t->schema));
     TRY(ops_identity_validate(o, t->schema, d->partition_columns, d->n_partition_columns));
     TRY(map_columns(o, t));
+    TRY(ops_iceberg_assign_ids(o, t));
+    t->metadata.n_partition_columns = d->n_partition_columns;
+    TRY(ops_iceberg_check(o, t, replaced));
     char id[37];
     uuid_generate(id);
     t->metadata.id = arena_str(o->a, str_of(id));
@@ -232,7 +236,6 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     t->metadata.description = d->comment;
     t->metadata.format_provider = STR("parquet");
     t->metadata.schema = t->schema;
-    t->metadata.n_partition_columns = d->n_partition_columns;
     t->metadata.created_time_ms = time_now_ms();
     t->metadata_changed = t->protocol_changed = true;
     out->n_cluster_names = d->n_cluster_columns;

@@ -51,6 +51,17 @@ typedef struct ops_result {
 
 silt_status ops_create(const ops_env *env, const create_spec *spec, ops_result *out, silt_error *err) MUST_CHECK;
 
+/** INSERT … REPLACE WHERE condition | ON condition | USING (columns): which rows of the table leave for those of the query. */
+typedef enum replace_clause_kind { REPLACE_NOTHING, REPLACE_BY_WHERE, REPLACE_BY_CONDITION, REPLACE_BY_COLUMNS } replace_clause_kind;
+typedef struct replace_clause {
+    replace_clause_kind kind;
+    expr *condition;                /**< unbound */
+    str text;                       /**< the condition as written */
+    const str *columns; size_t n_columns;
+    const relation *reference;      /**< the table as written, for names in the condition */
+    str target_alias, source_alias; /**< null: none */
+} replace_clause;
+
 typedef struct insert_spec {
     str table_name, root;
     const delta_snapshot *snapshot;
@@ -62,6 +73,7 @@ typedef struct insert_spec {
     const str *partition_names; expr *const *partition_values; size_t n_partition; bool has_partition_clause;
     bool is_data_frame;             /**< load/API semantics (DataFrame writer): by name, no ANSI cast between unlike types */
     bool reads_target;              /**< the source reads the target table: not a blind append */
+    replace_clause replace;
     write_options options;
 } insert_spec;
 

@@ -11,7 +11,7 @@ static void add_word(buf *out, size_t *n, const char *word) {
 /* "reader 3, writer 7 (deletionVectors, columnMapping)" */
 static void describe_change(buf *out, const delta_protocol *old, const delta_protocol *next) {
     size_t n = 0;
-    buf_printf(out, "the table's protocol is now reader %d, writer %d", next->min_reader_version, next->min_writer_version);
+    buf_printf(out, "reader %d, writer %d", next->min_reader_version, next->min_writer_version);
     for (size_t i = 0; i < delta_feature_count(); i++) {
         const char *name = delta_feature_at(i)->name;
         bool implied = !old && (strcmp(name, "invariants") == 0 || strcmp(name, "appendOnly") == 0);
@@ -55,7 +55,7 @@ silt_status ops_protocol_upgrade(const op *o, const delta_protocol *old, const d
     if (status == SILT_OK && ops_setting_bool(o, "silt.protocol.noUpgrade", false))
         status = err_PROTOCOL_UPGRADE_NOT_ALLOWED(o->err, buf_str(&change), buf_str(&who));
     if (status == SILT_OK && out)
-        (void)snprintf(out->note, sizeof out->note, "%.*s; %.*s", STR_ARG(buf_str(&change)), STR_ARG(buf_str(&who)));
+        (void)snprintf(out->note, sizeof out->note, "the table's protocol is now %.*s; %.*s", STR_ARG(buf_str(&change)), STR_ARG(buf_str(&who)));
     buf_dispose(&change);
     buf_dispose(&who);
     return status;

@@ -38,7 +38,7 @@ static silt_status widen_schema(const op *o, const data_type *schema, const fiel
     return *out ? SILT_OK : error_no_memory(o->err);
 }
 
-static silt_status row_schemas(row_change *c) {
+silt_status row_change_shape(row_change *c) {
     const str_map *configuration = &c->target.metadata.configuration;
     field change_type = field_make(change_type_name, &type_string, true);
     TRY(widen_schema(c->o, c->target.schema, &change_type, 1, &c->change_schema));
@@ -166,7 +166,7 @@ static void count_file(row_change *c, const touched_file *f) {
 
 silt_status row_change_plan(row_change *c) {
     if (c->planned) return SILT_OK;
-    TRY(row_schemas(c));
+    TRY(row_change_shape(c));
     TRY(find_touched(c));
     double share_max = hidden_share_max(c->o);
     c->counts = (row_change_counts){.rows_gone_known = true};

@@ -18,6 +18,8 @@
 #include "ops/internal.h"
 #include "table/row_set.h"
 
+#define ROW_IDS_KEPT_TAGS "{\"delta.rowTracking.preserved\":\"true\"}" /**< commitInfo.tags of a change with has_row_ids */
+
 typedef enum file_fate {
     FATE_REMOVED,  /**< no live row is left */
     FATE_MASKED,   /**< added again with a deletion vector */
@@ -91,6 +93,8 @@ bool row_change_uses_dv(const op *o, const write_target *t, const char *operatio
 /** Is the change data feed on? */
 bool row_change_has_feed(const write_target *t);
 
+/** Sets row_schema, has_row_ids and change_schema by the target alone, for who needs them earlier; row_change_plan does it too. */
+silt_status row_change_shape(row_change *c) MUST_CHECK;
 silt_status row_change_plan(row_change *c) MUST_CHECK;
 /**
  * The rows of some files (`keep` flags, NULL: those touched) as a FROM item with the columns of target.schema (a file that lacks one gives NULL), `_metadata`, silt_file and silt_row.

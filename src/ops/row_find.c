@@ -56,13 +56,18 @@ bool row_find_reads_table(query *q, str root, const relation *except) {
  * A predicate for pruning may say less than the condition it was made of, which is harmless for leaving files out and fatal for taking them whole. So the condition must
  * be of parts that it says exactly: comparisons of a column with a constant of its own type.
  */
-static bool is_exact_type(const data_type *t) {
-    return t->id == TYPE_BOOLEAN || (t->id == TYPE_STRING && !t->is_char) || t->id == TYPE_DATE || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ ||
-           t->id == TYPE_DECIMAL || type_is_integral(t);
+static bool is_exact_type(const data_type *t, bool is_partition) {
+    if (type_is_integral(t) || t->id == TYPE_DATE || t->id == TYPE_DECIMAL) return true;
+    if (!is_partition) return false; /* bounds of texts and timestamps are rounded, by other writers perhaps the wrong way */
+    return t->id == TYPE_BOOLEAN || (t->id == TYPE_STRING && !t->is_char) || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ;
 }
 
 static bool is_column_of(const expr *e, const relation *table) {
-    return e->kind == EXPR_COLUMN && e->source == table && e->outer_levels == 0 && e->column < table->source->schema->n_fields && is_exact_type(e->type);
+    const table_source *t = table->source;
+    bool is_partition = false;
+    if (e->kind != EXPR_COLUMN || e->source != table || e->outer_levels != 0 || e->column >= t->schema->n_fields) return false;
+    for (size_t i = 0; i < t->n_partition_columns; i++) is_partition |= t->partition_columns[i] == e->column;
+    return is_exact_type(e->type, is_partition);
 }
 
 static bool is_constant_like(const expr *e, const data_type *type) { return e->kind == EXPR_LITERAL && !e->literal.is_null && type_equal(e->type, type); }
@@ -105,7 +110,10 @@ static silt_status bind_search(row_find *f, expr *condition) {
                  .ctes = f->target->ctes,
                  .n_ctes = f->target->n_ctes,
                  .recursive = f->target->recursive};
-    TRY(query_bind(q, o->env->bind, o->a, o->err));
+    silt_status bound = query_bind(q, o->env->bind, o->a, o->err);
+    if (bound != SILT_OK && o->err && strcmp(o->err->condition, "INVALID_WHERE_CONDITION") == 0) /* as Spark has it outside of queries */
+        return err_UNSUPPORTED_EXPR_FOR_OPERATOR(o->err, "aggregate, window and generator functions", "the condition");
+    TRY(bound);
     size_t n = f->table->source->schema->n_fields;
     for (size_t i = 0; i < 2; i++) { /* by number: the table may have a column of such a name */
         TRY(ops_rows_column(o, f->table, n + 1 + i, &q->projections[i]));
@@ -205,10 +213,11 @@ silt_status row_find_note_reads(const row_find *f, delta_txn *txn) {
 
 silt_status row_find_explain(const row_find *f, const char *what, const char *way, bool extended, buf *out) {
     size_t scanned = f->n_candidates - f->n_whole;
-    buf_printf(out, "%s %s `%.*s`\n", what, str_eqz(str_of(what), "Delete") ? "from" : "rows of", STR_ARG(f->target->table_name));
+    bool deletes = str_eqz(str_of(what), "Delete");
+    buf_printf(out, "%s %s `%.*s`\n", what, deletes ? "from" : "rows of", STR_ARG(f->target->table_name));
     buf_printf(out, "  files: %zu of %zu may hold such rows\n", f->n_candidates, f->n_files);
     if (f->n_candidates == 0) buf_append_z(out, "  way: nothing to do, by the log alone\n");
-    if (f->n_whole > 0) buf_printf(out, "  way: %zu file%s as a whole, by the log alone\n", f->n_whole, f->n_whole == 1 ? "" : "s");
+    if (f->n_whole > 0) buf_printf(out, "  way: %zu file%s as a whole, %s\n", f->n_whole, f->n_whole == 1 ? "" : "s", deletes ? "by the log alone" : "rewritten without a search");
     if (scanned > 0) buf_printf(out, "  way: %zu file%s scanned for rows; files with some: %s\n", scanned, scanned == 1 ? "" : "s", way);
     if (scanned == 0) return buf_ok(out) ? SILT_OK : error_no_memory(f->o->err);
     return engine_explain(f->o->env->engine, f->query, f->o->env->bind, extended, out, f->o->err);

@@ -15,6 +15,7 @@ static silt_status remove_and_commit(const op *o, const dml_target *t, delta_txn
     int64_t started_ms = time_now_ms();
     TRY(ops_check_not_append_only(o, t));
     TRY(ops_overwrite_all(o, t->snapshot, txn, &removed));
+    if (removed.files == 0) return SILT_OK;
     delta_commit_info info = {.operation = "TRUNCATE",
                               .operation_metrics = metrics(o, &removed, started_ms),
                               .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};

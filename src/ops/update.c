@@ -10,6 +10,7 @@
 #include "expr/lexer.h"
 #include "ops/dml_common.h"
 #include "ops/generated.h"
+#include "ops/identity.h"
 #include "ops/row_change.h"
 #include "ops/row_find.h"
 
@@ -108,6 +109,7 @@ static silt_status resolve_items(update_run *u) {
     if (!u->paths) return error_no_memory(o->err);
     for (size_t i = 0; i < u->spec->n_items; i++) {
         TRY(resolve_path(u, &u->spec->items[i], &u->paths[i]));
+        TRY(ops_identity_check_update(o, &u->schema->fields[u->paths[i].index[0]]));
         for (size_t k = 0; k < i; k++)
             if (overlap(&u->paths[i], &u->paths[k])) return err_DELTA_CONFLICT_SET_COLUMN(o->err, u->paths[k].name, u->paths[i].name);
     }
@@ -371,10 +373,16 @@ static silt_status new_row_version(update_run *u, relation *rows, expr **out) {
     return ops_rows_bind(o, rows, used, u->in_one_scan ? 2 : 1, e, out);
 }
 
-static silt_status missing_generated(const update_run *u, bool **out) {
-    *out = ARENA_ARRAY(u->o->a, u->schema->n_fields + 1, bool);
-    if (!*out) return error_no_memory(u->o->err);
-    for (size_t i = 0; i < u->schema->n_fields; i++) (*out)[i] = !is_assigned(u, i);
+static silt_status missing_generated(update_run *u, bool **out) {
+    size_t n = u->schema->n_fields + 2; /* row ids behind the columns are none */
+    bool *computed = ARENA_ARRAY(u->o->a, n, bool);
+    *out = ARENA_ARRAY(u->o->a, n, bool);
+    if (!*out || !computed) return error_no_memory(u->o->err);
+    for (size_t i = 0; i < u->schema->n_fields; i++) {
+        (*out)[i] = !is_assigned(u, i);
+        computed[i] = (*out)[i] && ops_is_generated(&u->schema->fields[i], u->o->a, NULL);
+    }
+    u->change.target.computed = computed;
     return SILT_OK;
 }
 
@@ -478,6 +486,7 @@ static silt_status commit(update_run *u, dml_result *out) {
                               .operation_parameters = parameters(u),
                               .operation_metrics = metrics(u),
                               .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
+    if (u->change.has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
     return delta_txn_commit(u->change.txn, &info, &out->version, o->err);
 }

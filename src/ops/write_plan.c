@@ -85,7 +85,6 @@ silt_status ops_write_plan(const op *o, const write_target *t, str root, const w
     out->write_partition_columns = delta_config_bool(c, "delta.enableMaterializePartitionColumnsFeature") ||
                                    delta_config_bool(c, "delta.enableIcebergCompatV1") ||
                                    delta_config_bool(c, "delta.enableIcebergCompatV2");
-    out->variant_shredding = delta_config_bool(c, "delta.enableVariantShredding");
     return SILT_OK;
 }
 
@@ -130,6 +129,7 @@ silt_status ops_write_add_files(const op *o, const write_target *t, const write_
                          .default_row_commit_version = -1};
         if (str_is_null(add.path)) return error_no_memory(o->err);
         TRY(ops_write_partition_values(o, t, f, &add.partition_values));
+        TRY(ops_iceberg_file(o, t, &add));
         TRY(delta_txn_add(txn, &add, o->err));
     }
     return SILT_OK;

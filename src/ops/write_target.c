@@ -45,5 +45,6 @@ silt_status ops_write_target_set_schema(const op *o, write_target *t, const data
     t->metadata.schema = t->schema = schema;
     t->metadata.schema_json = STR_NULL; /* written anew from the schema */
     t->metadata_changed = true;
-    return SILT_OK;
+    TRY(ops_iceberg_check(o, t, NULL));
+    return ops_iceberg_assign_ids(o, t);
 }

@@ -25,12 +25,17 @@ typedef struct changes_request {
 
 /* ---- the range ---- */
 
+/* The time is behind the newest commit. */
+static bool is_late(silt_status status, const silt_error *why) {
+    return status != SILT_OK && strcmp(why->condition, "DELTA_TIMESTAMP_GREATER_THAN_COMMIT") == 0;
+}
+
 static silt_status first_version(const delta_snapshot *latest, const boundary *b, bool may_exceed, int64_t *out, silt_error *err) {
     silt_error why = {0};
     *out = b->version;
     if (!b->has_time) return SILT_OK;
     silt_status status = delta_changes_version_from(delta_snapshot_env(latest), delta_snapshot_root(latest), b->time_ms, out, &why);
-    if (may_exceed && status != SILT_OK && strcmp(why.condition, "DELTA_TIMESTAMP_GREATER_THAN_COMMIT") == 0) {
+    if (may_exceed && is_late(status, &why)) {
         *out = delta_snapshot_version(latest) + 1;
         return SILT_OK;
     }
@@ -38,18 +43,26 @@ static silt_status first_version(const delta_snapshot *latest, const boundary *b
     return status;
 }
 
-static silt_status last_version(const delta_snapshot *latest, const boundary *b, int64_t *out, silt_error *err) {
+static silt_status last_version(const delta_snapshot *latest, const boundary *b, bool may_exceed, int64_t *out, silt_error *err) {
     int64_t newest = delta_snapshot_version(latest);
+    silt_error why = {0};
     *out = b->has_version ? b->version : newest;
-    if (b->has_time) TRY(delta_changes_version_to(delta_snapshot_env(latest), delta_snapshot_root(latest), b->time_ms, out, err));
-    return SILT_OK;
+    if (!b->has_time) return SILT_OK;
+    silt_status status = delta_version_at(delta_snapshot_env(latest), delta_snapshot_root(latest), b->time_ms, out, &why);
+    if (may_exceed && is_late(status, &why)) {
+        *out = newest;
+        return SILT_OK;
+    }
+    if (status != SILT_OK && err) *err = why;
+    return status;
 }
 
 static silt_status find_range(run *r, const delta_snapshot *latest, const changes_request *q, int64_t *from, int64_t *to, silt_error *err) {
     bool may_exceed = session_flag(r->s, FEED_CONF "timestampOutOfRange.enabled", false);
     int64_t newest = delta_snapshot_version(latest);
     TRY(first_version(latest, &q->from, may_exceed, from, err));
-    TRY(last_version(latest, &q->to, to, err));
+    TRY(last_version(latest, &q->to, may_exceed, to, err));
+    if (*from < 0) return err_DELTA_LOG_FILE_NOT_FOUND(err, arena_printf(r->a, "_delta_log/%020lld.json", (long long)*from));
     if (*from > newest && may_exceed) {
         *to = *from - 1; /* no versions */
         return SILT_OK;
@@ -86,7 +99,9 @@ static silt_status load_changes(run *r, const changes_request *q, arena *a, tabl
     delta_snapshot *latest;
     delta_changes_spec spec = {.unsafe = session_flag(r->s, FEED_CONF "unsafeBatchReadOnIncompatibleSchemaChanges.enabled", false)};
     if (!str_eqz(q->table.format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, q->table.display);
-    TRY(open_snapshot(r, &q->table, NULL, &latest, err));
+    silt_status opened = open_snapshot(r, &q->table, NULL, &latest, err);
+    if (opened == SILT_NOT_FOUND && !q->table.in_catalog) return err_DELTA_MISSING_DELTA_TABLE(err, q->table.location);
+    TRY(opened);
     TRY(find_range(r, latest, q, &spec.from, &spec.to, err));
     delta_snapshot *read;
     TRY(read_snapshot(r, &q->table, latest, spec.to < spec.from ? delta_snapshot_version(latest) : spec.to, &read, err));
@@ -102,31 +117,24 @@ static silt_status load_changes(run *r, const changes_request *q, arena *a, tabl
 
 /* ---- as a function ---- */
 
-static bool is_column(void *ctx, expr *e) {
-    bool *found = ctx;
-    *found |= e->kind == EXPR_COLUMN;
-    return !*found;
-}
-
-static silt_status constant(run *r, str function, size_t position, expr *e, value *out, silt_error *err) {
-    bool has_column = false;
+static silt_status constant(run *r, str function, expr *e, value *out, silt_error *err) {
     expr *bound;
-    expr_walk(e, is_column, &has_column);
-    if (has_column) return err_DELTA_CDC_NON_CONSTANT_ARGUMENT(err, function, (int64_t)position + 1);
     TRY(expr_bind(e, NULL, &r->bind, r->a, &bound, err));
     TRY(expr_fold(bound, &r->bind, r->a, out, err));
     return out->is_null ? err_DELTA_CDC_READ_NULL_RANGE_BOUNDARY(err, function) : SILT_OK;
 }
 
-static silt_status boundary_argument(run *r, str function, size_t position, expr *e, boundary *out, silt_error *err) {
+static silt_status boundary_argument(run *r, str function, expr *e, boundary *out, silt_error *err) {
     expr *again = expr_clone(e, r->a); /* binding is in place */
     value v;
     if (!again) return error_no_memory(err);
-    TRY(constant(r, function, position, e, &v, err));
+    TRY(constant(r, function, e, &v, err));
     if (type_is_integral(v.type)) {
         *out = (boundary){.has_version = true, .version = v.as.i64};
         return SILT_OK;
     }
+    if (v.type->id != TYPE_STRING && v.type->id != TYPE_TIMESTAMP && v.type->id != TYPE_TIMESTAMP_NTZ)
+        return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(v.type, r->a), function, "a version (a whole number) or a time (a string or a timestamp)");
     *out = (boundary){.has_time = true};
     return fold_timestamp_ms(r, again, &out->time_ms, err);
 }
@@ -155,11 +163,11 @@ silt_status resolve_changes_function(table_resolver *self, str name, expr *const
     *out_n = 0;
     if (!by_path && !str_eq_ascii_fold(name, STR("table_changes"))) return SILT_OK;
     if (n_args < 2 || n_args > 3) return err_WRONG_NUM_ARGS(err, name, STR("[2, 3]"), (int64_t)n_args);
-    TRY(constant(r, name, 0, args[0], &table, err));
-    if (table.type->id != TYPE_STRING) return err_DATATYPE_MISMATCH(err, name, STR("its first argument is the name of a table, a string"));
+    TRY(constant(r, name, args[0], &table, err));
+    if (table.type->id != TYPE_STRING) return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(table.type, r->a), name, "the table's name or path as a string");
     TRY(function_table(r, by_path, &table, &q.table, err));
-    TRY(boundary_argument(r, name, 1, args[1], &q.from, err));
-    if (n_args == 3) TRY(boundary_argument(r, name, 2, args[2], &q.to, err));
+    TRY(boundary_argument(r, name, args[1], &q.from, err));
+    if (n_args == 3) TRY(boundary_argument(r, name, args[2], &q.to, err));
     return load_changes(r, &q, a, out, out_n, err);
 }
 

@@ -58,7 +58,7 @@ silt_status run_truncate(run *r, silt_error *err) {
     TRY(open_target(r, r->st, "TRUNCATE TABLE", &target, err));
     ops_env env = run_ops_env(r, delta_snapshot_env(target.snapshot));
     TRY(ops_truncate(&env, &target, &done, err));
-    r->result->message = arena_printf(r->a, "emptied, version %lld", (long long)done.version);
+    r->result->message = done.version < 0 ? STR("the table is empty") : arena_printf(r->a, "emptied, version %lld", (long long)done.version);
     return SILT_OK;
 }
 

@@ -14,6 +14,7 @@ typedef struct dml_statement {
     replace_kind replace;     /**< of an INSERT */
     const str *using_columns;
     size_t n_using_columns;
+    str source_alias;         /**< REPLACE ON … (query) AS alias */
 } dml_statement;
 
 #endif

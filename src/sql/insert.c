@@ -1,4 +1,5 @@
 /* INSERT: resolve the target, bind the source, hand both to ops. */
+#include "sql/dml_statement.h"
 #include "sql/run.h"
 
 typedef struct target_search { const table_source *found; str location; } target_search;
@@ -62,6 +63,21 @@ static silt_status bind_partition_values(run *r, insert_spec *spec, silt_error *
     return SILT_OK;
 }
 
+/* A parenthesised query's alias, else that of its one FROM item: what the condition calls the new rows. */
+static str source_alias(const dml_statement *d, const query *q) {
+    if (!str_is_null(d->source_alias) || !q->from || q->from->kind == REL_JOIN) return d->source_alias;
+    if (!str_is_null(q->from->alias)) return q->from->alias;
+    return q->from->kind == REL_TABLE && q->from->name.count ? q->from->name.parts[q->from->name.count - 1] : STR_NULL;
+}
+
+static replace_clause replace_clause_of(const statement *st) {
+    static const replace_clause_kind kinds[] = {[REPLACE_WHERE] = REPLACE_BY_WHERE, [REPLACE_ON] = REPLACE_BY_CONDITION, [REPLACE_USING] = REPLACE_BY_COLUMNS};
+    const dml_statement *d = st->dml;
+    if (!d) return (replace_clause){0};
+    return (replace_clause){.kind = kinds[d->replace], .condition = d->condition, .text = d->condition_text, .columns = d->using_columns, .n_columns = d->n_using_columns,
+                            .reference = st->table, .target_alias = st->table->alias, .source_alias = source_alias(d, st->query)};
+}
+
 silt_status run_insert(run *r, silt_error *err) {
     const statement *st = r->st;
     resolved_table t;
@@ -72,7 +88,7 @@ silt_status run_insert(run *r, silt_error *err) {
     TRY(open_snapshot(r, &t, NULL, &snapshot, err));
     insert_spec spec = {
         .table_name = t.display, .root = delta_snapshot_root(snapshot), .snapshot = snapshot, .source = st->query, .by_name = st->by_name, .columns = st->insert_columns,
-        .n_columns = st->n_insert_columns, .overwrite = st->overwrite,
+        .n_columns = st->n_insert_columns, .overwrite = st->overwrite, .replace = replace_clause_of(st),
     };
     ops_env env = run_ops_env(r, delta_snapshot_env(snapshot));
     TRY(bind_partition_values(r, &spec, err));

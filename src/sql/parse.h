@@ -18,6 +18,9 @@ silt_status parse_insert_replace(parser *p, statement *s) MUST_CHECK;
 /** [AS] alias of a statement's target, {NULL,0} where there is none; `in` names the statement in the error about column aliases. */
 silt_status parse_target_alias(parser *p, relation *target, const char *in) MUST_CHECK;
 
+/* ---- parse_merge.c ---- */
+silt_status parse_merge(parser *p, statement *s) MUST_CHECK;
+
 /* ---- parse_alter.c ---- */
 silt_status parse_alter(parser *p, statement *s) MUST_CHECK;
 silt_status parse_comment_on(parser *p, statement *s) MUST_CHECK;

@@ -1,6 +1,9 @@
 /*
- * What a statement does that lost to another writer: wait, and possibly run again whole. Every run is a fresh one, from the text on: new snapshot, new plan, new files; the
- * failed one has left nothing behind. That repeats the statement's meaning over the table as the winner left it, which is why it is not done unasked (silt.commit.rerun).
+ * Running a statement again that lost to another writer, where the setting silt.commit.rerun allows it that often. Every run is a fresh one, from the text on: new snapshot,
+ * new plan, new files; the failed one has left nothing behind. That repeats the statement's meaning over the table as the winner left it (an UPDATE that adds 1 adds it to the
+ * winner's value), which is why it is not done unasked.
+ *
+ * Between runs it waits: up to FIRST_PAUSE_MS, then twice that and so on, at random, so that two losers do not meet again.
  */
 #include <time.h>
 
@@ -20,4 +23,34 @@ silt_status session_pause(session *s, int64_t ms, silt_error *err) {
         ms -= slice;
     }
     return SILT_OK;
+}
+
+static int64_t random_pause_ms(int64_t nth) {
+    int64_t limit = nth < 8 ? FIRST_PAUSE_MS << nth : MAX_PAUSE_MS;
+    uint32_t dice;
+    random_bytes(&dice, sizeof dice);
+    return 1 + (int64_t)(dice % (uint32_t)(limit < MAX_PAUSE_MS ? limit : MAX_PAUSE_MS));
+}
+
+static void tell(statement_result *result, int64_t runs) {
+    const char *times = runs == 1 ? "time" : "times";
+    str said = result->message.len ? arena_printf(result->a, "%.*s; run again %lld %s after conflicts", STR_ARG(result->message), (long long)runs, times)
+                                   : arena_printf(result->a, "run again %lld %s after conflicts", (long long)runs, times);
+    if (said.ptr) result->message = said;
+}
+
+silt_status session_run(session *s, str text, const statement_parameters *parameters, statement_result **out, silt_error *err) {
+    silt_error failure = {.status = SILT_OK};
+    int64_t reruns = 0;
+    (void)str_to_i64(session_get(s, STR("silt.commit.rerun")), &reruns);
+    for (int64_t nth = 0;; nth++) {
+        silt_status status = session_run_once(s, text, parameters, out, &failure);
+        if (status == SILT_OK && nth > 0) tell(*out, nth);
+        if (status == SILT_OK) return SILT_OK;
+        if (status != SILT_CONFLICT || nth >= reruns) {
+            if (err) *err = failure;
+            return status;
+        }
+        TRY(session_pause(s, random_pause_ms(nth), err));
+    }
 }

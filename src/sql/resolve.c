@@ -38,11 +38,22 @@ silt_status resolve_location(session *s, str location, arena *a, store **out_sto
     return SILT_OK;
 }
 
+/* As they are now: SET may have changed them. */
+static silt_status checkpoint_settings(session *s, delta_env *env, silt_error *err) {
+    str format = session_get(s, STR("spark.databricks.delta.checkpointV2.topLevelFileFormat")), rows = session_get(s, STR("spark.databricks.delta.checkpoint.partSize"));
+    env->checkpoint_top_parquet = str_eq_ascii_fold(format, STR("parquet"));
+    env->checkpoint_part_rows = 0;
+    if (format.len && !env->checkpoint_top_parquet && !str_eq_ascii_fold(format, STR("json")))
+        return err_INVALID_PARAMETER_VALUE(err, STR("spark.databricks.delta.checkpointV2.topLevelFileFormat"), format, "json or parquet");
+    bool good = rows.len == 0 || (str_to_i64(rows, &env->checkpoint_part_rows) && env->checkpoint_part_rows > 0);
+    return good ? SILT_OK : err_INVALID_PARAMETER_VALUE(err, STR("spark.databricks.delta.checkpoint.partSize"), rows, "a whole number above 0");
+}
+
 silt_status session_env(session *s, store *st, delta_env **out, silt_error *err) {
     for (size_t i = 0; i < s->n_envs; i++) {
         if (s->envs[i]->store == st) {
             *out = s->envs[i];
-            return SILT_OK;
+            return checkpoint_settings(s, *out, err);
         }
     }
     TRY(session_need_engine(s, err));
@@ -51,7 +62,7 @@ silt_status session_env(session *s, store *st, delta_env **out, silt_error *err)
     *env = (delta_env){.store = st, .stores = s->stores, .parquet = engine_parquet(s->engine), .cancel = s->cancel};
     if (!ARENA_PUSH(s->a, s->envs, s->n_envs, s->envs_capacity, env)) return error_no_memory(err);
     *out = env;
-    return SILT_OK;
+    return checkpoint_settings(s, env, err);
 }
 
 static bool is_path_format(str word) {
@@ -198,6 +209,20 @@ static silt_status latest_snapshot(session *s, const delta_env *env, str root, d
     return SILT_OK;
 }
 
+/* All of a statement reads one version of a table, whoever commits while its references are resolved one after another. */
+static silt_status pinned_snapshot(run *r, const delta_env *env, str root, delta_snapshot **out, silt_error *err) {
+    for (size_t i = 0; i < r->n_pinned; i++) {
+        if (r->pinned[i].store != env->store || !str_eq(r->pinned[i].root, root)) continue;
+        *out = delta_snapshot_retain(r->pinned[i].snapshot);
+        return SILT_OK;
+    }
+    TRY(latest_snapshot(r->s, env, root, out, err));
+    cached_snapshot pin = {.root = delta_snapshot_root(*out), .store = env->store, .snapshot = *out}; /* lives as long as the statement, see open_snapshot */
+    if (ARENA_PUSH(r->a, r->pinned, r->n_pinned, r->pinned_capacity, pin)) return SILT_OK;
+    delta_snapshot_release(*out);
+    return error_no_memory(err);
+}
+
 /*
  * Spark 4.3 refuses a version older than delta.deletedFileRetentionDuration even when its files are all there; Silt reads it (docs/decisions/005) unless Spark's own key
  * asks for the refusal. The newest version is never refused.
@@ -223,7 +248,7 @@ static silt_status load_at(run *r, const delta_env *env, str root, const travel_
         TRY(fold_timestamp_ms(r, travel->timestamp, &ms, err));
         TRY(delta_version_at(env, root, ms, &version, err));
     } else {
-        return latest_snapshot(r->s, env, root, out, err);
+        return pinned_snapshot(r, env, root, out, err);
     }
     TRY(delta_snapshot_load(env, root, version, out, err));
     silt_status status = check_retention(r->s, env, root, *out, err);

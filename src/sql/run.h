@@ -44,6 +44,7 @@ typedef struct run {
     statement_result *result;
     bind_env bind;
     table_resolver resolver;
+    cached_snapshot *pinned; size_t n_pinned, pinned_capacity; /* newest versions that the statement has seen: every reference to a table means the same one */
 } run;
 
 /* ---- settings.c ---- */
@@ -93,12 +94,18 @@ silt_status resolve_change_options(run *r, const resolved_table *t, const relati
 silt_status register_table(run *r, const resolved_table *t, bool managed, str comment, silt_error *err) MUST_CHECK; /* into the catalog; path tables: nothing */
 
 /* ---- rerun.c ---- */
+#define MAX_RERUNS 1000
+/** One run of a statement; session_run is this and, where that is set, its repetition after a conflict. */
+silt_status session_run_once(session *s, str text, const statement_parameters *parameters, statement_result **out, silt_error *err) MUST_CHECK;
 /** Wait; ends early with CANCELLED. */
 silt_status session_pause(session *s, int64_t ms, silt_error *err) MUST_CHECK;
 
 /* ---- dml.c ---- */
 /** The text of EXPLAIN for a DELETE or UPDATE. */
 silt_status explain_dml(run *r, const statement *st, buf *out, silt_error *err) MUST_CHECK;
+
+/* ---- merge.c ---- */
+silt_status explain_merge(run *r, const statement *st, buf *out, silt_error *err) MUST_CHECK;
 
 /* ---- result.c ---- */
 /** Begin rows of the statement's own: columns "name type, …" as DDL text. */
@@ -118,6 +125,7 @@ silt_status run_insert(run *r, silt_error *err) MUST_CHECK;
 silt_status run_delete(run *r, silt_error *err) MUST_CHECK;
 silt_status run_update(run *r, silt_error *err) MUST_CHECK;
 silt_status run_truncate(run *r, silt_error *err) MUST_CHECK;
+silt_status run_merge(run *r, silt_error *err) MUST_CHECK;
 silt_status run_create_table(run *r, silt_error *err) MUST_CHECK;
 silt_status run_create_table_like(run *r, silt_error *err) MUST_CHECK;
 silt_status run_drop_table(run *r, silt_error *err) MUST_CHECK;

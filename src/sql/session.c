@@ -70,7 +70,7 @@ static const statement_runner runners[] = {
     [STMT_DESCRIBE_TABLE] = run_describe_table, [STMT_DESCRIBE_QUERY] = run_describe_query, [STMT_DESCRIBE_DETAIL] = run_describe_detail,
     [STMT_DESCRIBE_HISTORY] = run_describe_history, [STMT_DESCRIBE_DATABASE] = run_describe_database, [STMT_DESCRIBE_FUNCTION] = run_describe_function,
     [STMT_SET] = run_set, [STMT_RESET] = run_reset, [STMT_ALTER] = run_alter,
-    [STMT_DELETE] = run_delete, [STMT_UPDATE] = run_update, [STMT_TRUNCATE] = run_truncate,
+    [STMT_DELETE] = run_delete, [STMT_UPDATE] = run_update, [STMT_TRUNCATE] = run_truncate, [STMT_MERGE] = run_merge,
 };
 
 /* Copies: the tree outlives the caller's strings. */
@@ -93,7 +93,7 @@ static silt_status parameter_exprs(run *r, const statement_parameters *p, silt_e
     return SILT_OK;
 }
 
-silt_status session_run(session *s, str text, const statement_parameters *parameters, statement_result **out, silt_error *err) {
+silt_status session_run_once(session *s, str text, const statement_parameters *parameters, statement_result **out, silt_error *err) {
     arena *a = arena_new();
     statement_result *result = a ? ARENA_NEW(a, statement_result) : NULL;
     statement *st = result ? ARENA_NEW(a, statement) : NULL;

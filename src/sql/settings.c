@@ -17,6 +17,7 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.threads", "0"},
     {"silt.temp.dir", ""},
     {"silt.selfcheck", "false"},
+    {"silt.commit.rerun", "0"},
     {"silt.protocol.noUpgrade", "false"},
 };
 
@@ -51,6 +52,9 @@ bool session_flag(session *s, const char *key, bool absent) {
 silt_status session_set(session *s, str key, str text, silt_error *err) {
     for (size_t i = 0; i < ARRAY_LEN(fixed_values); i++)
         if (str_eq_ascii_fold(key, str_of(fixed_values[i].key)) && !str_eq_ascii_fold(text, str_of(fixed_values[i].value))) return err_UNSUPPORTED_FEATURE(err, fixed_values[i].refusal);
+    int64_t reruns;
+    if (str_eq_ascii_fold(key, STR("silt.commit.rerun")) && (!str_to_i64(text, &reruns) || reruns < 0 || reruns > MAX_RERUNS))
+        return err_INVALID_PARAMETER_VALUE(err, key, text, "how often, 0 to 1000");
     setting *own = find_setting(s, key);
     setting next = {arena_str(s->a, key), arena_str(s->a, text)};
     if (!next.key.ptr || !next.value.ptr) return error_no_memory(err);

@@ -14,7 +14,7 @@ typedef enum statement_kind {
     STMT_DESCRIBE_TABLE, STMT_DESCRIBE_QUERY, STMT_DESCRIBE_DETAIL, STMT_DESCRIBE_HISTORY, STMT_DESCRIBE_DATABASE, STMT_DESCRIBE_FUNCTION,
     STMT_SET, STMT_RESET,
     STMT_ALTER,
-    STMT_DELETE, STMT_UPDATE, STMT_TRUNCATE
+    STMT_DELETE, STMT_UPDATE, STMT_TRUNCATE, STMT_MERGE
 } statement_kind;
 
 /** `k = v` lists: OPTIONS, TBLPROPERTIES. */
@@ -53,6 +53,7 @@ typedef struct statement {
     str key, value; bool has_key, has_value; /**< SET, SHOW TBLPROPERTIES (key) */
 
     struct dml_statement *dml;     /**< DELETE, UPDATE, INSERT … REPLACE; else NULL: sql/dml_statement.h */
+    struct merge_statement *merge; /**< MERGE: sql/merge_statement.h */
     cte_def *ctes, *ctes_again; size_t n_ctes; bool recursive; /**< WITH … in front of DELETE, UPDATE, MERGE; twice, for statements that bind two queries over it */
     struct alter_statement *alter; /**< ALTER, COMMENT ON: sql/alter_statement.h */
 } statement;

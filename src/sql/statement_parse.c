@@ -336,7 +336,9 @@ static silt_status parse_insert(parser *p, statement *s) {
     if (parser_accept_keywords(p, "BY", "NAME")) s->by_name = true;
     if (!s->overwrite && parser_at_keyword(p, "REPLACE")) TRY(parse_insert_replace(p, s));
     if (s->dml && parser_accept_keywords(p, "BY", "NAME")) s->by_name = true;
+    bool enclosed = parser_at_op(p, "(");
     TRY(parser_query(p, &s->query));
+    if (s->dml && enclosed && (parser_accept_keyword(p, "AS") || parser_peek(p, 0)->kind == TOKEN_NAME)) TRY(parser_identifier(p, &s->dml->source_alias));
     return insert_ctes(p, s);
 }
 
@@ -536,7 +538,7 @@ static silt_status parse_query_statement(parser *p, statement *s) {
 /* Statements of Spark and Delta that are not run yet, by their first words. */
 static silt_status refuse_known(parser *p) {
     static const struct { const char *word, *name; } known[] = {
-        {"MERGE", "MERGE INTO"}, {"OPTIMIZE", "OPTIMIZE"}, {"VACUUM", "VACUUM"}, {"RESTORE", "RESTORE"},
+        {"OPTIMIZE", "OPTIMIZE"}, {"VACUUM", "VACUUM"}, {"RESTORE", "RESTORE"},
         {"CONVERT", "CONVERT TO DELTA"}, {"GENERATE", "GENERATE"}, {"REORG", "REORG TABLE"}, {"ANALYZE", "ANALYZE TABLE"},
         {"CACHE", "CACHE TABLE"}, {"UNCACHE", "UNCACHE TABLE"}, {"REFRESH", "REFRESH"}, {"MSCK", "MSCK REPAIR TABLE"}, {"FSCK", "FSCK REPAIR TABLE"}, {"LOAD", "LOAD DATA"},
         {"CALL", "CALL"}, {"GRANT", "GRANT"}, {"REVOKE", "REVOKE"}, {"COPY", "COPY INTO"}, {"DECLARE", "session variables"}, {"EXECUTE", "EXECUTE IMMEDIATE"}, {"BEGIN", "SQL scripting"},
@@ -571,7 +573,7 @@ static silt_status parse_statement(parser *p, statement *s) {
     static const struct { const char *word; statement_parser parse; } table[] = {
         {"INSERT", parse_insert}, {"CREATE", parse_create}, {"REPLACE", parse_replace}, {"DROP", parse_drop}, {"SHOW", parse_show}, {"DESCRIBE", parse_describe},
         {"DESC", parse_describe}, {"SET", parse_set}, {"RESET", parse_reset}, {"USE", parse_use}, {"EXPLAIN", parse_explain}, {"DELETE", parse_delete}, {"UPDATE", parse_update},
-        {"TRUNCATE", parse_truncate}, {"ALTER", parse_alter}, {"COMMENT", parse_comment_on},
+        {"TRUNCATE", parse_truncate}, {"MERGE", parse_merge}, {"ALTER", parse_alter}, {"COMMENT", parse_comment_on},
     };
     s->text = p->text;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)

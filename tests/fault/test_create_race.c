@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "api/api.h"
 #include "support/hooked_session.h"
 
 #define MAX_RUNS 300 /* more storage calls than a CREATE makes */
@@ -34,17 +33,10 @@ typedef struct run {
     bool rival_done;    /**< all of them did */
 } run;
 
-static silt_status execute(silt_session *s, const char *sql, silt_error *err) {
-    struct ArrowArrayStream rows;
-    silt_status status = silt_query(s, sql, NULL, &rows, err);
-    if (status == SILT_OK) rows.release(&rows);
-    return status;
-}
-
 static void run_rival(run *r) {
     r->rival_ran = r->rival_done = true;
     for (size_t i = 0; r->race->rival[i] && r->rival_done; i++) {
-        r->rival_done = execute(r->rival, r->race->rival[i], NULL) == SILT_OK;
+        r->rival_done = session_execute(r->rival, r->race->rival[i], NULL) == SILT_OK;
         if (i == 0) r->rival_made_it = r->rival_done;
     }
 }
@@ -57,14 +49,9 @@ static store_fault before(void *ctx, const char *call, str path, size_t nth) {
 }
 
 static int64_t count_rows(silt_session *s) {
-    struct ArrowArrayStream rows;
-    struct ArrowArray batch;
     silt_error err = {0};
-    if (silt_query(s, "SELECT count(*) FROM t", NULL, &rows, &err) != SILT_OK) fail_msg("[%s] %s", err.condition, err.message);
-    assert_int_equal(rows.get_next(&rows, &batch), 0);
-    int64_t n = ((const int64_t *)batch.children[0]->buffers[1])[batch.children[0]->offset];
-    batch.release(&batch);
-    rows.release(&rows);
+    int64_t n = -1;
+    if (session_number(s, "SELECT count(*) FROM t", &n, &err) != SILT_OK) fail_msg("[%s] %s", err.condition, err.message);
     return n;
 }
 
@@ -81,7 +68,7 @@ static bool is_allowed(const race *c, const char *condition) {
 }
 
 static silt_status run_first(const race *c, silt_session *s, silt_error *err) {
-    if (c->first) return execute(s, c->first, err);
+    if (c->first) return session_execute(s, c->first, err);
     struct ArrowArrayStream rows;
     silt_write_options options = {.struct_size = sizeof options, .mode = c->mode};
     TRY(silt_query(s, "SELECT 100 AS id", NULL, &rows, err));

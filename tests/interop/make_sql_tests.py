@@ -22,7 +22,7 @@ import spark_peer
 from spark_peer import dumps
 
 OUT = os.path.join(HERE, "..", "sql", "spark")
-WHOLE = ("changes", "delete", "errors", "replace_where", "tables", "update")                                      # areas whose statements are not split
+WHOLE = ("alter", "changes", "comment", "constraints", "delete", "errors", "properties", "replace_where", "tables", "update", "merge")                                      # areas whose statements are not split
 QUERY = re.compile(r"\s*(/\*.*?\*/\s*)?(\(|select|with|values|from|table|show|describe|desc|explain|delete|update|merge)\b|\s*\(", re.I | re.S)
 CLAUSE = re.compile(r"\b(from|where|group|order|having|union|except|intersect|limit|lateral|window|sort|cluster|distribute)\b", re.I)
 
@@ -92,13 +92,22 @@ def ordered(sql):
     return re.search(r"\border\s+by\b", top_level(sql), re.I) is not None
 
 
+def behind(found, message):
+    """The condition that is meant: Spark's wrapping of a task's failure, and Delta's own conditions that the released jar lost the text of, hide it."""
+    lost = re.search(r"Cannot find main error class '(\w+)'", message)
+    if found == "INTERNAL_ERROR" and lost:
+        return lost[1]
+    inner = [c for c in re.findall(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]", message) if c != found]
+    return inner[0] if found == "TASK_WRITE_FAILED" and inner else found
+
+
 def ask(spark, sql):
     """(types, rows, None) or (None, None, condition)"""
     try:
         df = spark.sql(sql)
         return [f.dataType.simpleString() for f in df.schema.fields], spark_peer.rows(df), None
     except Exception as e:                                        # whatever Spark raised is the answer
-        found = spark_peer.condition(e)
+        found = behind(spark_peer.condition(e), str(e))
         if not found:
             print("no condition: %s: %s" % (sql, str(e)[:200]), file=sys.stderr)
         return None, None, found

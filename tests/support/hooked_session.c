@@ -27,6 +27,37 @@ void hooked_session_close(hooked_session *h) {
     *h = (hooked_session){0};
 }
 
+silt_status session_execute(silt_session *s, const char *sql, silt_error *err) {
+    struct ArrowArrayStream rows;
+    struct ArrowArray batch = {0};
+    silt_error failure = {.status = SILT_OK};
+    silt_status status = silt_query(s, sql, NULL, &rows, &failure);
+    int code = 0;
+    while (status == SILT_OK && (code = rows.get_next(&rows, &batch)) == 0 && batch.release) batch.release(&batch);
+    if (code != 0) silt_stream_error(&rows, &failure);
+    if (status == SILT_OK) rows.release(&rows);
+    if (failure.status != SILT_OK && err) *err = failure;
+    return failure.status;
+}
+
+silt_status session_number(silt_session *s, const char *sql, int64_t *out, silt_error *err) {
+    struct ArrowArrayStream rows;
+    struct ArrowArray batch = {0};
+    silt_error failure = {.status = SILT_OK};
+    silt_status status = silt_query(s, sql, NULL, &rows, &failure);
+    if (status == SILT_OK && rows.get_next(&rows, &batch) != 0) silt_stream_error(&rows, &failure);
+    if (batch.release) {
+        const struct ArrowArray *column = batch.children[0];
+        *out = ((const int64_t *)column->buffers[1])[column->offset];
+        batch.release(&batch);
+    } else if (failure.status == SILT_OK) {
+        failure.status = SILT_NOT_FOUND;
+    }
+    if (status == SILT_OK) rows.release(&rows);
+    if (failure.status != SILT_OK && err) *err = failure;
+    return failure.status;
+}
+
 bool is_commit_put(const char *call, str path) {
     return strcmp(call, "put") == 0 && str_ends_with(path, STR(".json")) && str_find(path, STR("/_delta_log/0")) != SIZE_MAX;
 }

@@ -19,6 +19,11 @@ typedef struct hooked_session {
 silt_status hooked_session_open(hooked_session *h, const char *const *keys, const char *const *values, size_t n, store_fault_fn before, void *ctx, silt_error *err);
 void hooked_session_close(hooked_session *h);
 
+/** Run a statement to its end and drop its rows. */
+silt_status session_execute(silt_session *s, const char *sql, silt_error *err);
+/** The one BIGINT of a query. */
+silt_status session_number(silt_session *s, const char *sql, int64_t *out, silt_error *err);
+
 /** A call that makes a commit appear: a put of a log entry. */
 bool is_commit_put(const char *call, str path);
 

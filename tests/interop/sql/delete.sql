@@ -25,7 +25,6 @@ DELETE FROM d WHERE id;
 DELETE FROM d WHERE nope = 1;
 DELETE FROM d WHERE sum(id) > 1;
 DELETE FROM d WHERE rank() OVER (ORDER BY id) = 1;
-DELETE FROM d WHERE explode(array(1)) = 1;
 DELETE FROM no_such_table WHERE id = 1;
 DELETE FROM d (a, b) WHERE a = 1;
 DELETE d WHERE id = 1;

@@ -84,6 +84,10 @@ static const expectation new_tables[] = {
     {{{"delta.dataSkippingStatsColumns", " a,`B`"}}, 1, 2, NULL, NULL, "delta.dataSkippingStatsColumns= a,`B`"},
     {{{"mine", "1"}, {"delta.appendOnly", "false"}}, 1, 2, NULL, NULL, "mine=1|delta.appendOnly=false"},
     {{{"delta.constraints.c", "a > 0"}}, 1, 3, NULL, NULL, "delta.constraints.c=a > 0"},
+    {{{"delta.enableIcebergCompatV1", "true"}}, 2, 7, NULL, W("columnMapping,icebergCompatV1"),
+     "delta.enableIcebergCompatV1=true|delta.columnMapping.mode=name|delta.universalFormat.iceberg.atomicConversion.supported=true"},
+    {{{"delta.enableIcebergCompatV2", "true"}, {"delta.columnMapping.mode", "id"}}, 2, 7, NULL, W("columnMapping,icebergCompatV2"),
+     "delta.enableIcebergCompatV2=true|delta.columnMapping.mode=id|delta.universalFormat.iceberg.atomicConversion.supported=true"},
 };
 
 /* The same on an existing plain table of protocol 1/2. */
@@ -136,8 +140,6 @@ static const refusal refusals_new[] = {
     {{{"delta.dataSkippingStatsColumns", "a, nosuch"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
     {{{"delta.dataSkippingStatsColumns", "a, `b"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
     /* what this build does not write is refused by name before any file is written */
-    {{{"delta.enableIcebergCompatV1", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},
-    {{{"delta.enableIcebergCompatV2", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},
     {{{"delta.enableIcebergCompatV3", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},
     {{{"delta.compatibility.symlinkFormatManifest.enabled", "true"}}, "UNSUPPORTED_FEATURE", "0A000"},
     {{{"delta.universalFormat.enabledFormats", "iceberg"}}, "UNSUPPORTED_FEATURE", "0A000"},
@@ -239,6 +241,43 @@ static void check_refusal(const refusal *r, const delta_protocol *old) {
     arena_free(a);
 }
 
+/* The lowest protocol without a feature: back to a version number where one says it all. */
+static void without_a_feature(void **state) {
+    static const struct {
+        const char *set, *dropped;
+        bool protect;
+        int reader, writer;
+        const char *writer_list;
+    } cases[] = {
+        {"delta.feature.checkConstraints", "checkConstraints", false, 1, 2, NULL},
+        {"delta.feature.checkConstraints", "checkConstraints", true, 1, 7, "invariants,appendOnly,checkpointProtection"},
+        {"delta.feature.deletionVectors", "deletionVectors", true, 1, 7, "invariants,appendOnly,checkpointProtection"},
+        {"delta.feature.deletionVectors", "deletionVectors", false, 1, 2, NULL},
+        {"delta.feature.rowTracking", "rowTracking", false, 1, 7, "domainMetadata,invariants,appendOnly"},
+        {"delta.feature.columnMapping", "columnMapping", false, 1, 2, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        arena *a = arena_new();
+        delta_protocol with, without;
+        str_map stored;
+        const pair set[MAX_PAIRS] = {{cases[i].set, "supported"}};
+        assert_int_equal(delta_protocol_for(NULL, plain_schema(a), map_of(set, a), false, a, &with, &stored, NULL), SILT_OK);
+        assert_int_equal(delta_protocol_without(&with, cases[i].dropped, cases[i].protect, a, &without, NULL), SILT_OK);
+        assert_int_equal(without.min_reader_version, cases[i].reader);
+        assert_int_equal(without.min_writer_version, cases[i].writer);
+        assert_false(delta_protocol_has(&without, cases[i].dropped));
+        assert_int_equal(without.has_writer_features, cases[i].writer_list != NULL);
+        assert_false(without.has_reader_features);
+        arena_free(a);
+    }
+    delta_protocol rows = {.min_reader_version = 1, .min_writer_version = 7, .writer_features = (const str[]){STR("rowTracking"), STR("domainMetadata")}, .n_writer_features = 2, .has_writer_features = true};
+    arena *a = arena_new();
+    assert_true(str_eqz(delta_protocol_dependents(&rows, "domainMetadata", a), "rowTracking"));
+    assert_true(str_eqz(delta_protocol_dependents(&rows, "rowTracking", a), ""));
+    arena_free(a);
+}
+
 static void refused_properties(void **state) {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(refusals_new); i++) check_refusal(&refusals_new[i], NULL);
@@ -251,9 +290,9 @@ static void refusals_name_the_feature(void **state) {
     silt_error err = {0};
     delta_protocol p;
     str_map stored;
-    const pair set[MAX_PAIRS] = {{"delta.enableIcebergCompatV2", "true"}};
+    const pair set[MAX_PAIRS] = {{"delta.enableIcebergCompatV3", "true"}};
     assert_int_equal(delta_protocol_for(NULL, plain_schema(a), map_of(set, a), false, a, &p, &stored, &err), SILT_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "icebergCompatV2"));
+    assert_non_null(strstr(err.message, "icebergCompatV3"));
     arena_free(a);
 }
 
@@ -309,8 +348,8 @@ static void schemas_of_new_tables(void **state) {
     assert_string_equal(err.condition, "WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED");
     const pair allow[MAX_PAIRS] = {{"delta.feature.allowColumnDefaults", "supported"}};
     assert_int_equal(with_schema(default_schema, NULL, allow, a, &p, &err), SILT_OK);
-    assert_int_equal(with_schema(generated_schema, NULL, no_properties, a, &p, &err), SILT_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "generatedColumns"));
+    assert_int_equal(with_schema(generated_schema, NULL, no_properties, a, &p, &err), SILT_OK);
+    assert_list(true, p.writer_features, p.n_writer_features, W("generatedColumns"));
     arena_free(a);
 }
 
@@ -397,6 +436,7 @@ int main(void) {
         cmocka_unit_test(new_table_protocols),
         cmocka_unit_test(existing_table_protocols),
         cmocka_unit_test(refused_properties),
+        cmocka_unit_test(without_a_feature),
         cmocka_unit_test(refusals_name_the_feature),
         cmocka_unit_test(arbitrary_properties_where_allowed),
         cmocka_unit_test(schemas_of_new_tables),

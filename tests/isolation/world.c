@@ -1,0 +1,292 @@
+/* Sessions as threads that stop before the put of a commit, and the two warehouses. */
+#include "isolation/world.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "base/uri.h"
+#include "delta/commit_read.h"
+#include "delta/path_set.h"
+#include "isolation/rewrite.h"
+#include "support/hooked_session.h"
+
+#define MAX_ACTORS 8
+#define MAX_SETUPS 8
+
+struct actor {
+    char name[16];
+    hooked_session hooked;
+    pthread_t thread;
+    sem_t may_move, has_stopped;
+    const char *sql;    /* the statement to run next; NULL: the thread ends */
+    bool stops;         /* before the next put of a commit */
+    bool is_stopped;
+    store_fault fault;  /* of the next put of a commit that is made */
+    silt_error outcome;
+};
+
+struct world {
+    char folder[96], shared[128], serial[128];
+    silt_session *plain, *serial_session; /* one of each warehouse, without a hook */
+    actor actors[MAX_ACTORS];
+    size_t n_actors;
+    char *setups[MAX_SETUPS];
+    size_t n_setups;
+};
+
+/* What the command's value printer wants of its program. */
+char *text_of(const char *format, ...) {
+    char *out = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&out, format, args) < 0) abort();
+    va_end(args);
+    return out;
+}
+
+static void wait_for(sem_t *sem) {
+    while (sem_wait(sem) != 0) continue; /* EINTR */
+}
+
+/* ---- statements ---- */
+
+static silt_status execute(silt_session *s, const char *sql, silt_error *err) {
+    *err = (silt_error){0};
+    return rewrite_is_meant(sql) ? rewrite_run(s, sql, err) : session_execute(s, sql, err);
+}
+
+static int compare_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static char *row_text(const struct ArrowSchema *s, const struct ArrowArray *batch, int64_t i) {
+    text_buf b = {0};
+    text_add_z(&b, "[");
+    for (int64_t c = 0; c < s->n_children; c++) {
+        if (c) text_add_z(&b, ",");
+        value_write_json(&b, s->children[c], batch->children[c], i + batch->offset);
+    }
+    text_add_z(&b, "]");
+    return b.ptr;
+}
+
+static char *sorted_rows(struct ArrowArrayStream *stream, silt_error *err) {
+    struct ArrowSchema schema = {0};
+    struct ArrowArray batch;
+    char **rows = NULL;
+    size_t n = 0;
+    int code = stream->get_schema(stream, &schema);
+    while (code == 0 && (code = stream->get_next(stream, &batch)) == 0 && batch.release) {
+        for (int64_t i = 0; i < batch.length; i++) {
+            rows = realloc(rows, (n + 1) * sizeof *rows);
+            rows[n++] = row_text(&schema, &batch, i);
+        }
+        batch.release(&batch);
+    }
+    if (code != 0) silt_stream_error(stream, err);
+    if (schema.release) schema.release(&schema);
+    text_buf all = {0};
+    text_add_z(&all, "");
+    if (n) qsort(rows, n, sizeof *rows, compare_text);
+    for (size_t i = 0; i < n; i++) {
+        text_add_z(&all, rows[i]);
+        free(rows[i]);
+    }
+    free(rows);
+    if (code == 0) return all.ptr;
+    free(all.ptr);
+    return NULL;
+}
+
+char *world_rows(world *w, bool serial, silt_error *err) {
+    struct ArrowArrayStream stream;
+    if (silt_query(serial ? w->serial_session : w->plain, "SELECT * FROM t", NULL, &stream, err) != SILT_OK) return NULL;
+    char *rows = sorted_rows(&stream, err);
+    stream.release(&stream);
+    return rows;
+}
+
+bool world_run_serially(world *w, const char *sql, silt_error *err) { return execute(w->serial_session, sql, err) == SILT_OK; }
+
+/* ---- sessions ---- */
+
+static store_fault before(void *ctx, const char *call, str path, size_t nth) {
+    actor *a = ctx;
+    (void)nth;
+    if (!is_commit_put(call, path)) return FAULT_NONE;
+    if (a->stops) {
+        a->is_stopped = true;
+        sem_post(&a->has_stopped);
+        wait_for(&a->may_move);
+        a->is_stopped = false;
+    }
+    store_fault fault = a->fault;
+    a->fault = FAULT_NONE;
+    return fault;
+}
+
+static void *actor_main(void *arg) {
+    actor *a = arg;
+    for (;;) {
+        wait_for(&a->may_move);
+        if (!a->sql) return NULL;
+        silt_status status = execute(a->hooked.session, a->sql, &a->outcome);
+        a->outcome.status = status;
+        sem_post(&a->has_stopped);
+    }
+}
+
+static void go_on(actor *a, bool stops, store_fault fault) {
+    a->stops = stops;
+    a->fault = fault;
+    sem_post(&a->may_move);
+    wait_for(&a->has_stopped);
+}
+
+void world_actor_start(actor *a, const char *sql, bool stops, store_fault fault) {
+    a->sql = sql;
+    go_on(a, stops, fault);
+}
+
+void world_actor_continue(actor *a, bool stops, store_fault fault) { go_on(a, stops, fault); }
+bool world_actor_is_stopped(const actor *a) { return a->is_stopped; }
+const silt_error *world_actor_outcome(const actor *a) { return &a->outcome; }
+const char *world_actor_name(const actor *a) { return a->name; }
+
+static const char *const setting_keys[] = {"spark.sql.warehouse.dir", "spark.sql.session.timeZone", "silt.threads"};
+
+actor *world_actor(world *w, const char *name) {
+    for (size_t i = 0; i < w->n_actors; i++)
+        if (strcmp(w->actors[i].name, name) == 0) return &w->actors[i];
+    if (w->n_actors == MAX_ACTORS) abort();
+    actor *a = &w->actors[w->n_actors++];
+    const char *values[] = {w->shared, "UTC", "1"};
+    silt_error err = {0};
+    snprintf(a->name, sizeof a->name, "%s", name);
+    sem_init(&a->may_move, 0, 0);
+    sem_init(&a->has_stopped, 0, 0);
+    if (hooked_session_open(&a->hooked, setting_keys, values, 3, before, a, &err) != SILT_OK || pthread_create(&a->thread, NULL, actor_main, a) != 0) abort();
+    return a;
+}
+
+static void actor_end(actor *a) {
+    a->sql = NULL;
+    sem_post(&a->may_move);
+    pthread_join(a->thread, NULL);
+    hooked_session_close(&a->hooked);
+    sem_destroy(&a->may_move);
+    sem_destroy(&a->has_stopped);
+}
+
+/* ---- the world ---- */
+
+static silt_session *open_plain(const char *warehouse, silt_error *err) {
+    const char *values[] = {warehouse, "UTC", "1"};
+    silt_session_options o = {.struct_size = sizeof o, .keys = setting_keys, .values = values, .n_settings = 3};
+    silt_session *s = NULL;
+    return silt_session_open(&o, &s, err) == SILT_OK ? s : NULL;
+}
+
+world *world_open(silt_error *err) {
+    world *w = calloc(1, sizeof *w);
+    const char *tmp = getenv("TMPDIR");
+    if (!w) return NULL;
+    snprintf(w->folder, sizeof w->folder, "%s/silt-isolation-XXXXXX", tmp ? tmp : "/tmp");
+    if (!mkdtemp(w->folder)) {
+        free(w);
+        return NULL;
+    }
+    snprintf(w->shared, sizeof w->shared, "%s/shared", w->folder);
+    snprintf(w->serial, sizeof w->serial, "%s/serial", w->folder);
+    w->plain = open_plain(w->shared, err);
+    w->serial_session = open_plain(w->serial, err);
+    if (w->plain && w->serial_session) return w;
+    world_close(w);
+    return NULL;
+}
+
+void world_close(world *w) {
+    for (size_t i = 0; i < w->n_actors; i++) actor_end(&w->actors[i]);
+    silt_session_close(w->plain);
+    silt_session_close(w->serial_session);
+    for (size_t i = 0; i < w->n_setups; i++) free(w->setups[i]);
+    char *command = text_of("rm -rf '%s'", w->folder);
+    if (system(command) != 0) fprintf(stderr, "%s stays\n", w->folder);
+    free(command);
+    free(w);
+}
+
+void world_add_setup(world *w, const char *sql) {
+    if (w->n_setups == MAX_SETUPS) abort();
+    w->setups[w->n_setups++] = text_of("%s", sql);
+}
+
+bool world_begin(world *w, bool serial, const char *level, silt_error *err) {
+    silt_session *s = serial ? w->serial_session : w->plain;
+    if (execute(s, "DROP TABLE IF EXISTS t", err) != SILT_OK) return false;
+    for (size_t i = 0; i < w->n_setups; i++)
+        if (execute(s, w->setups[i], err) != SILT_OK) return false;
+    return strcmp(level, "Serializable") == 0 || rewrite_set_level(s, level, err) == SILT_OK;
+}
+
+/* ---- files ---- */
+
+typedef struct known_files {
+    path_set set;
+    arena *a;
+} known_files;
+
+static silt_status know(known_files *k, str path, silt_error *err) {
+    bool added;
+    return path_set_add(&k->set, path, k->a, &added) ? SILT_OK : error_no_memory(err);
+}
+
+static silt_status know_commit(known_files *k, const delta_commit *c, silt_error *err) {
+    for (size_t i = 0; i < c->n_adds; i++) {
+        const delta_dv *dv = &c->adds[i].dv;
+        str path = STR_NULL;
+        TRY(know(k, uri_decode(c->adds[i].path, k->a), err));
+        if (dv->storage == 'u') TRY(delta_dv_relative_path(dv, k->a, &path, err));
+        if (path.ptr) TRY(know(k, path, err));
+    }
+    for (size_t i = 0; i < c->n_cdcs; i++) TRY(know(k, uri_decode(c->cdcs[i].path, k->a), err));
+    return SILT_OK;
+}
+
+static silt_status know_log(const delta_env *env, str root, known_files *k, silt_error *err) {
+    for (int64_t version = 0;; version++) {
+        delta_commit c;
+        silt_status status = delta_commit_read(env, root, version, k->a, &c, err);
+        if (status == SILT_NOT_FOUND && version > 0) return SILT_OK;
+        if (status == SILT_OK) status = know_commit(k, &c, err);
+        if (status != SILT_OK) return status;
+    }
+}
+
+static silt_status find_stray(store *s, str root, arena *a, char **out, silt_error *err) {
+    store_list_result all = {0};
+    known_files k = {.a = a};
+    const delta_env env = {.store = s, .n_threads = 1};
+    TRY(know_log(&env, root, &k, err));
+    TRY(store_list(s, root, STR_NULL, true, a, &all, err));
+    for (size_t i = 0; i < all.count && !*out; i++) {
+        str path = str_slice(all.items[i].path, root.len + 1, all.items[i].path.len);
+        if (!str_starts_with(path, STR("_delta_log/")) && !path_set_has(&k.set, path)) *out = text_of("%.*s", STR_ARG(path));
+    }
+    return SILT_OK;
+}
+
+char *world_stray_files(world *w) {
+    store *s = NULL;
+    char *found = NULL;
+    arena *a = arena_new();
+    silt_error err = {0};
+    silt_status status = store_local_open(&s, &err);
+    if (status == SILT_OK) status = find_stray(s, arena_printf(a, "%s/t", w->shared), a, &found, &err);
+    if (status != SILT_OK) found = text_of("[%s] %s", err.condition, err.message);
+    store_close(s);
+    arena_free(a);
+    return found;
+}
