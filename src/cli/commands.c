@@ -164,19 +164,32 @@ int command_files(int argc, char **argv) {
 
 /* ---- changes ---- */
 
-/* A version as a number, all else as a string literal. */
-static void add_boundary(text_buf *sql, const char *text) {
-    text_add_z(sql, ", ");
-    if (*text && text[strspn(text, "0123456789")] == '\0') {
-        text_printf(sql, "%sL", text);
-        return;
-    }
+static void add_literal(text_buf *sql, const char *text) {
     text_add_z(sql, "'");
     for (const char *p = text; *p; p++) {
         if (*p == '\'' || *p == '\\') text_add_z(sql, "\\");
         text_add(sql, p, 1);
     }
     text_add_z(sql, "'");
+}
+
+/* A version as a number, all else as a string literal. */
+static void add_boundary(text_buf *sql, const char *text) {
+    bool is_version = *text && text[strspn(text, "0123456789")] == '\0';
+    text_add_z(sql, ", ");
+    if (is_version) text_printf(sql, "%sL", text);
+    else add_literal(sql, text);
+}
+
+static void changes_query(text_buf *sql, const options *o) {
+    char *table = table_sql(o->arguments.items[0]);
+    text_add_z(sql, "SELECT * FROM table_changes(");
+    add_literal(sql, table);
+    add_boundary(sql, o->from);
+    if (o->to) add_boundary(sql, o->to);
+    text_add_z(sql, ") ORDER BY _commit_version");
+    if (o->limit >= 0) text_printf(sql, " LIMIT %" PRId64, o->limit);
+    free(table);
 }
 
 int command_changes(int argc, char **argv) {
@@ -189,23 +202,12 @@ int command_changes(int argc, char **argv) {
         return usage_error("'silt changes' needs --from, a version or a time");
     }
     text_buf sql = {0};
-    char *table = table_sql(o.arguments.items[0]);
-    text_add_z(&sql, "SELECT * FROM table_changes('");
-    for (const char *p = table; *p; p++) {
-        if (*p == '\'' || *p == '\\') text_add_z(&sql, "\\");
-        text_add(&sql, p, 1);
-    }
-    text_add_z(&sql, "'");
-    add_boundary(&sql, o.from);
-    if (o.to) add_boundary(&sql, o.to);
-    text_add_z(&sql, ") ORDER BY _commit_version");
-    if (o.limit >= 0) text_printf(&sql, " LIMIT %" PRId64, o.limit);
+    changes_query(&sql, &o);
     struct ArrowArrayStream stream;
     silt_error err;
     if (silt_query(session, sql.ptr, NULL, &stream, &err) != SILT_OK) code = report_error(&err);
     else code = print_rows(session, &o, &stream);
     free(sql.ptr);
-    free(table);
     return finish(code, session, NULL);
 }
 

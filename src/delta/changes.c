@@ -3,6 +3,7 @@
  * partition columns of the source: they cost nothing per row, and predicates on them prune. Change data files have _change_type as a column, so they are a source of
  * their own.
  */
+#include "delta/source.h"
 #include "delta/changes.h"
 
 #include <stdlib.h>
@@ -254,11 +255,11 @@ static silt_status fill_source(changes_source *t, const data_type *schema, bool 
     t->base = (table_source){
         .ops = &source_ops,
         .schema = schema,
-        .match = str_eq_ascii_fold(delta_snapshot_property(s, "delta.columnMapping.mode"), STR("id")) ? MATCH_BY_FIELD_ID : MATCH_BY_NAME,
+        .match = source_column_match(m),
         .description = arena_printf(a, "changes of delta.`%.*s`%s", STR_ARG(name), mixed ? " (change files)" : ""),
         .format = STR("delta"),
         .location = arena_str(a, name),
-        .version = delta_snapshot_version(s)};
+        .version = -1}; /* what happened is no state of the table: whoever reads it does not depend on one */
     if (str_is_null(t->base.description) || str_is_null(t->base.location)) return error_no_memory(err);
     TRY(partition_columns(m, mixed, a, &t->base.partition_columns, &t->base.n_partition_columns, err));
     t->files = ARENA_ARRAY(a, l->n_files + 1, const change_file *);

@@ -136,6 +136,21 @@ static const table_source_ops source_ops = {
 
 /* ---- making one ---- */
 
+static int64_t count_fields(const data_type *t) {
+    int64_t n = (t->key ? count_fields(t->key) : 0) + (t->element ? count_fields(t->element) : 0);
+    for (size_t i = 0; i < t->n_fields; i++) n += 1 + count_fields(t->fields[i].type);
+    return n;
+}
+
+/* Every field that there ever was has got an id: with more ids than fields some were dropped, and an old file's struct may have none of those that are left. */
+column_match source_column_match(const delta_metadata *m) {
+    str mode = str_map_get(&m->configuration, STR("delta.columnMapping.mode"));
+    int64_t max_id;
+    if (str_eq_ascii_fold(mode, STR("id"))) return MATCH_BY_FIELD_ID;
+    if (!str_eq_ascii_fold(mode, STR("name")) || !str_to_i64(str_map_get(&m->configuration, STR("delta.columnMapping.maxColumnId")), &max_id)) return MATCH_BY_NAME;
+    return max_id > count_fields(m->schema) ? MATCH_BY_NAME_CHECKED : MATCH_BY_NAME;
+}
+
 static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error *err) {
     const delta_metadata *m = &s->table->metadata;
     uint32_t *columns = ARENA_ARRAY(t->arena, m->n_partition_columns, uint32_t);
@@ -151,8 +166,7 @@ static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error
         .schema = m->schema,
         .partition_columns = columns,
         .n_partition_columns = m->n_partition_columns,
-        .match = str_eq_ascii_fold(delta_snapshot_property(s, "delta.columnMapping.mode"), STR("id")) ? MATCH_BY_FIELD_ID
-                                                                                                      : MATCH_BY_NAME,
+        .match = source_column_match(m),
         .has_row_ids = delta_protocol_has(&s->table->protocol, "rowTracking") &&
                        str_eq_ascii_fold(delta_snapshot_property(s, "delta.enableRowTracking"), STR("true")),
         .row_id_column = delta_snapshot_property(s, "delta.rowTracking.materializedRowIdColumnName"),

@@ -20,6 +20,8 @@ typedef struct partition_table {
     size_t n_columns;
 } partition_table;
 
+/** How this table's columns are found in its files. */
+column_match source_column_match(const delta_metadata *m);
 /** Values of one row's map; NULL in an unpartitioned table. */
 const value *partition_table_row(const partition_table *p, const delta_source *t, size_t view, uint32_t row);
 /** DELTA_FAILED_CAST_PARTITION_VALUE when one is malformed. In `a`. */

@@ -1,7 +1,7 @@
 /**
  * How the wanted columns are found in a scan's files, and the groups of files that agree in it.
  *
- * By name (column mapping off or "name") the log says all: one group, no footer is opened. By field id, names in files may be any: footers are read and files are
+ * By name (column mapping off or "name") the log says all: one group, no footer is opened, unless fields of structs were dropped. By field id, names in files may be any: footers are read and files are
  * grouped by what they call the columns, at every depth (`schema=` knows ids at the top level only, and a file without ids gave NULL in every row). A file without
  * any ids is read by the physical names, which id mode keeps too.
  */
@@ -30,11 +30,13 @@ static const footer_node *find_child(const type_maker *m, const footer_node *par
 }
 
 static silt_status read_struct(type_maker *m, const data_type *wanted, const footer_node *node, const data_type **out) {
-    field *fields = ARENA_ARRAY(m->a, wanted->n_fields + 1, field);
+    field *fields = ARENA_ARRAY(m->a, wanted->n_fields + 2, field);
+    size_t n = wanted->n_fields, found = 0;
     if (!fields) return error_no_memory(m->err);
-    for (size_t i = 0; i < wanted->n_fields; i++) {
+    for (size_t i = 0; i < n; i++) {
         const field *f = &wanted->fields[i];
         const footer_node *child = find_child(m, node, f);
+        found += child != NULL;
         fields[i] = *f;
         fields[i].name = child ? arena_str(m->a, child->name) : f->physical_name;
         if (node && !child)
@@ -42,7 +44,11 @@ static silt_status read_struct(type_maker *m, const data_type *wanted, const foo
         if (!fields[i].name.ptr) return error_no_memory(m->err);
         TRY(read_type(m, f->type, child, &fields[i].type));
     }
-    *out = type_struct(m->a, fields, wanted->n_fields);
+    if (node && !found && node->n_children) { /* DuckDB casts structs only that share a field: one of the file's own comes along, as text, and is not looked at */
+        fields[n] = field_make(arena_str(m->a, node->children[0].name), &type_string, true);
+        if (!fields[n++].name.ptr) return error_no_memory(m->err);
+    }
+    *out = type_struct(m->a, fields, n);
     return *out ? SILT_OK : error_no_memory(m->err);
 }
 
@@ -189,8 +195,19 @@ static silt_status on_footer(void *ctx, size_t file, const footer_node *footer, 
     return add_file(w->node, &w->list, (uint32_t)file, footer, w->scratch, w->a, err);
 }
 
+static bool has_struct(const data_type *type) {
+    return type->id == TYPE_STRUCT || (type->element && has_struct(type->element)) || (type->key && has_struct(type->key));
+}
+
+static bool needs_footers(const scan_node *node) {
+    bool structs = false;
+    if (node->n_wanted == 0 || node->scan.n_files == 0) return false;
+    for (size_t i = 0; i < node->n_wanted; i++) structs |= has_struct(node->wanted[i].field.type);
+    return node->source->match == MATCH_BY_FIELD_ID || (node->source->match == MATCH_BY_NAME_CHECKED && structs);
+}
+
 silt_status scan_make_groups(scan_node *node, engine *e, arena *a, silt_error *err) {
-    if (node->source->match != MATCH_BY_FIELD_ID || node->n_wanted == 0 || node->scan.n_files == 0)
+    if (!needs_footers(node))
         return single_group(node, a, err);
     footer_walk w = {.node = node, .scratch = arena_new(), .a = a};
     if (!w.scratch) return error_no_memory(err);

@@ -46,6 +46,7 @@ static silt_status deleted_rows(delete_run *d) {
     for (size_t i = 0; i < d->find.n_files; i++) partly[i] = c->touched[i] && !d->find.whole[i];
     TRY(row_change_rows(c, partly, STR_NULL, &rows));
     TRY(row_change_is_gone(c, rows, &gone));
+    TRY(row_find_narrow(&d->find, rows, gone, &gone));
     TRY(row_change_select_changes(c, rows, gone, "delete", &found));
     if (d->find.n_whole > 0) {
         TRY(row_change_rows(c, d->find.whole, STR_NULL, &rows));

@@ -28,7 +28,7 @@ static const removable_feature removable[] = {
     {"typeWidening-preview", true, retire_type_widening, "delta.enableTypeWidening", {"delta.typeChanges", "\"delta.enableTypeWidening\":\"true\""}},
     {"inCommitTimestamp", false, retire_in_commit_timestamps, NULL, {NULL}},
     {"vacuumProtocolCheck", true, NULL, NULL, {NULL}},
-    {"materializePartitionColumns", false, retire_partition_columns, NULL, {NULL}},
+    {"materializePartitionColumns", false, NULL, "delta.enableMaterializePartitionColumnsFeature", {NULL}}, /* files that have the columns too may stay */
     {PROTECTION, true, NULL, PROTECTED_BEFORE, {NULL}},
 };
 

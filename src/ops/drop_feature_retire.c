@@ -140,7 +140,7 @@ silt_status retire_deletion_vectors(alter_run *run, bool *out_changed) {
         TRY(rewrite_files(run, v.files));
         TRY(find_vectors(run, &v));
     }
-    return *out_changed ? bury_vectors(run, &v) : SILT_OK;
+    return *out_changed || !run->spec->truncate_history ? bury_vectors(run, &v) : SILT_OK;
 }
 
 /* ---- rowTracking ---- */
@@ -269,13 +269,51 @@ static silt_status widening_parameters(alter_run *run) {
     return status == SILT_OK && str_is_null(run->parameters) ? exhausted(run) : status;
 }
 
-/* Which files hold an older type only their footers tell: all are written anew. */
-static silt_status rewrite_all(alter_run *run) {
-    size_t n = delta_snapshot_n_files(run->snapshot);
-    uint8_t *all = ARENA_ARRAY(run->o->a, n + 1, uint8_t);
-    if (!all) return exhausted(run);
-    memset(all, 1, n);
-    return n ? rewrite_files(run, all) : SILT_OK;
+/* Does a file hold an older type of a column whose types have changed? What cannot be compared counts as older. */
+static bool is_older(const data_type *wanted, const data_type *file, bool changed) {
+    if (wanted->id != file->id) return changed || type_is_nested(wanted);
+    if (wanted->id == TYPE_DECIMAL) return changed && (wanted->precision != file->precision || wanted->scale != file->scale);
+    if (wanted->key && is_older(wanted->key, file->key, changed)) return true;
+    if (wanted->element && is_older(wanted->element, file->element, changed)) return true;
+    for (size_t i = 0; i < wanted->n_fields; i++) {
+        const field *f = &wanted->fields[i];
+        bool here = str_find(f->metadata, STR("delta.typeChanges")) != SIZE_MAX;
+        for (size_t k = 0; k < file->n_fields; k++)
+            if (str_eq(file->fields[k].name, f->physical_name) && is_older(f->type, file->fields[k].type, here)) return true;
+    }
+    return false;
+}
+
+typedef struct older_files {
+    const alter_run *run;
+    uint8_t *files;
+    bool any, all; /**< all: columns are found by id, names in files say nothing */
+} older_files;
+
+static silt_status note_older(void *ctx, size_t i, const delta_add *add, silt_error *err) {
+    older_files *o = ctx;
+    const delta_env *env = o->run->o->env->delta;
+    arena *a = arena_new();
+    store *s;
+    str path, local;
+    const data_type *file = NULL;
+    if (!a) return error_no_memory(err);
+    silt_status status = o->all ? SILT_OK : delta_resolve_path(env, o->run->spec->root, add->path, a, &s, &path, err);
+    if (status == SILT_OK && !o->all) status = store_local_read_path(s, path, a, &local, err);
+    if (status == SILT_OK && !o->all) status = env->parquet->read_schema(env->parquet, local, a, &file, err);
+    if (status == SILT_OK) o->files[i] = o->all || is_older(o->run->target.schema, file, false);
+    o->any |= o->files[i];
+    arena_free(a);
+    return status;
+}
+
+/* Which files hold an older type only their footers tell. */
+static silt_status rewrite_older(alter_run *run) {
+    older_files o = {.run = run, .files = ARENA_ARRAY(run->o->a, delta_snapshot_n_files(run->snapshot) + 1, uint8_t)};
+    if (!o.files) return exhausted(run);
+    o.all = str_eqz(delta_config_str(&run->target.metadata.configuration, "delta.columnMapping.mode"), "id") || !run->o->env->delta->parquet;
+    TRY(delta_snapshot_each_file(run->snapshot, false, note_older, &o, run->o->err));
+    return o.any ? rewrite_files(run, o.files) : SILT_OK;
 }
 
 silt_status retire_type_widening(alter_run *run, bool *out_changed) {
@@ -284,7 +322,7 @@ silt_status retire_type_widening(alter_run *run, bool *out_changed) {
     *out_changed = was_on || widened;
     if (was_on) TRY(unset_property(run, "delta.enableTypeWidening"));
     if (!widened) return SILT_OK;
-    TRY(rewrite_all(run));
+    TRY(rewrite_older(run));
     TRY(widening_parameters(run));
     write_target *t = &run->target;
     t->schema = schema_strip(t->schema, keys, 1, false, run->o->a);
@@ -298,15 +336,15 @@ silt_status retire_type_widening(alter_run *run, bool *out_changed) {
 /* ---- inCommitTimestamp ---- */
 
 silt_status retire_in_commit_timestamps(alter_run *run, bool *out_changed) {
-    static const char *const keys[] = {"delta.enableInCommitTimestamps", "delta.inCommitTimestampEnablementVersion", "delta.inCommitTimestampEnablementTimestamp"};
+    static const char *const keys[] = {"delta.inCommitTimestampEnablementTimestamp", "delta.inCommitTimestampEnablementVersion", "delta.enableInCommitTimestamps"};
     str names[ARRAY_LEN(keys)];
     size_t n = 0;
     str_map *c = &run->target.metadata.configuration;
-    bool was_on = is_on(run, keys[0]);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        if (!is_set(run, keys[i]) || (i == 0 && !was_on)) continue;
+        bool is_switch = i == ARRAY_LEN(keys) - 1;
+        if (is_switch ? !is_on(run, keys[i]) : !is_set(run, keys[i])) continue;
         names[n++] = str_of(keys[i]);
-        TRY(alter_configuration_set(run, c, str_of(keys[i]), i == 0 ? STR("false") : STR_NULL)); /* off by name: a table of before must not be taken for one that never had it */
+        TRY(alter_configuration_set(run, c, str_of(keys[i]), is_switch ? STR("false") : STR_NULL)); /* off by name, as Spark leaves it */
     }
     *out_changed = n > 0;
     if (n == 0) return SILT_OK;
@@ -316,12 +354,4 @@ silt_status retire_in_commit_timestamps(alter_run *run, bool *out_changed) {
     ops_json_object_true(&j, "ifExists");
     run->target.metadata_changed = true;
     return commit_now(run, "UNSET TBLPROPERTIES", ops_json_object_end(&j, run->o->a));
-}
-
-/* ---- materializePartitionColumns ---- */
-
-silt_status retire_partition_columns(alter_run *run, bool *out_changed) {
-    static const char key[] = "delta.enableMaterializePartitionColumnsFeature";
-    *out_changed = is_set(run, key);
-    return *out_changed ? unset_property(run, key) : SILT_OK; /* files that have the columns too may stay */
 }

@@ -123,6 +123,18 @@ static silt_status set_source_aside(merge_run *m) {
     return ops_rows_of_source(o, kept, false, STR_NULL, &m->source.rows);
 }
 
+/* All of a Parquet source: its rows are counted by the footers, and the join is what reads them. */
+static bool is_counted_for_nothing(const query *q) {
+    const relation *r = q->from;
+    return r && r->kind == REL_TABLE && r->source && str_eqz(r->source->format, "parquet") && q->n_ctes == 0 && q->set == SET_NONE && !q->where && !q->has_aggregates &&
+           !q->distinct && !q->having && !q->qualify && !q->limit && !q->offset && r->sample_percent < 0 && r->sample_rows < 0;
+}
+
+silt_status merge_keep_source(merge_run *m, bool is_asked) {
+    if (is_steady(m->spec->source) || (!is_asked && is_counted_for_nothing(m->spec->source))) return SILT_OK;
+    return set_source_aside(m);
+}
+
 /* ---- beginning ---- */
 
 static void note_kinds(merge_run *m) {
@@ -447,7 +459,6 @@ static silt_status commit(merge_run *m, merge_result *out) {
 
 static silt_status plan_files(merge_run *m) {
     const op *o = m->o;
-    if (!is_steady(m->spec->source)) TRY(set_source_aside(m));
     TRY(merge_prune(m, true));
     m->source_ms = time_now_ms();
     if (m->change.target.protocol_changed)

@@ -370,11 +370,30 @@ static silt_status take_texts(merge_run *m) {
     return SILT_OK;
 }
 
-static silt_status fold_conditions(merge_run *m) {
+static bool is_varying(void *ctx, expr *e) {
+    bool *found = ctx;
+    *found |= e->kind == EXPR_COLUMN;
+    return !*found;
+}
+
+/* A condition without columns is one constant: false leaves every file out. One that fails stays as it is, since it may never be reached. */
+static silt_status fold_condition(merge_run *m, expr **slot) {
     const op *o = m->o;
-    TRY(expr_fold_condition(m->on, o->env->bind, o->a, o->err));
+    bool varies = false;
+    value v;
+    expr_walk(*slot, is_varying, &varies);
+    if (varies) return expr_fold_condition(*slot, o->env->bind, o->a, o->err);
+    if (expr_fold(*slot, o->env->bind, o->a, &v, NULL) != SILT_OK) return SILT_OK;
+    v.type = &type_boolean;
+    expr *constant = expr_literal(o->a, v, (*slot)->span);
+    if (!constant) return error_no_memory(o->err);
+    return expr_bind(constant, NULL, o->env->bind, o->a, slot, o->err);
+}
+
+static silt_status fold_conditions(merge_run *m) {
+    TRY(fold_condition(m, &m->on));
     for (size_t i = 0; i < m->spec->n_clauses; i++)
-        if (m->clauses[i].condition) TRY(expr_fold_condition(m->clauses[i].condition, o->env->bind, o->a, o->err));
+        if (m->clauses[i].condition) TRY(fold_condition(m, &m->clauses[i].condition));
     return SILT_OK;
 }
 

@@ -50,7 +50,9 @@ static silt_status target_rows(merge_run *m) {
         release_source(source);
         return error_no_memory(o->err);
     }
-    return ops_rows_of_source(o, source, true, STR_NULL, &m->target.rows);
+    TRY(ops_rows_of_source(o, source, true, m->spec->target.reference->alias, &m->target.rows));
+    m->target.rows->name = m->spec->target.reference->name; /* for EXPLAIN */
+    return SILT_OK;
 }
 
 static bool needs_marker(const merge_run *m) { return m->has_by_source; }
@@ -70,11 +72,11 @@ static silt_status mark_source(merge_run *m) {
     items[n] = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
     if (!items[n]) return error_no_memory(o->err);
     TRY(bind_tree(o, items[n], &items[n]));
-    fields[n] = field_make(STR("\x01silt_present"), &type_boolean, false);
+    fields[n] = field_make(STR("present"), &type_boolean, false);
     const data_type *type = type_struct(o->a, fields, n + 1);
     if (!type) return error_no_memory(o->err);
     TRY(ops_rows_select(o, m->source.rows, items, type, &q));
-    return ops_rows_over(o, q, NULL, &m->source.rows);
+    return ops_rows_over(o, q, q->column_names, &m->source.rows);
 }
 
 static bool move_side(void *ctx, expr *e) {
@@ -167,9 +169,11 @@ typedef struct lift {
     bool failed;
 } lift;
 
-static bool add_item(lift *l, expr *e, uint32_t *out) {
+/* Names are for EXPLAIN alone. */
+static bool add_item(lift *l, expr *e, const char *side, str column, uint32_t *out) {
     arena *a = l->m->o->a;
-    field f = field_make(STR("c"), e->type, true);
+    field f = field_make(arena_printf(a, "%s.%.*s", side, STR_ARG(column)), e->type, true);
+    if (str_is_null(f.name)) return false;
     if (!ARENA_PUSH(a, l->items, l->n, l->capacity, e) || !ARENA_PUSH(a, l->fields, l->n_fields, l->field_capacity, f)) return false;
     *out = (uint32_t)l->n;
     return true;
@@ -189,7 +193,7 @@ static bool lift_column(void *ctx, expr *e) {
     bool of_target = e->source == &l->m->target.scope || e->source == l->m->target.rows;
     relation *side = of_target ? l->m->target.rows : l->m->source.rows;
     expr *item;
-    l->failed = ops_rows_column(l->m->o, side, e->column, &item) != SILT_OK || !add_item(l, item, place);
+    l->failed = ops_rows_column(l->m->o, side, e->column, &item) != SILT_OK || !add_item(l, item, of_target ? "target" : "source", side->columns[e->column].name, place);
     return !l->failed;
 }
 
@@ -293,7 +297,9 @@ static silt_status by_action(merge_run *m, relation *rows, size_t action, expr *
     expr *none;
     for (size_t i = 0; i < m->spec->n_clauses; i++)
         if (values[i]) n++, last = i;
-    if (n == 1 && is_plain(values[last])) {
+    bool same = n > 0 && is_plain(values[last]);
+    for (size_t i = 0; same && i < m->spec->n_clauses; i++) same = !values[i] || expr_equal(values[i], values[last]);
+    if (same) { /* UPDATE SET * and INSERT * */
         *out = values[last];
         return SILT_OK;
     }
@@ -346,7 +352,7 @@ static silt_status lift_place(plan *p, relation *side, size_t column, uint32_t *
     expr *e;
     uint32_t place;
     TRY(ops_rows_column(p->m->o, side, column, &e));
-    if (!add_item(&p->up, e, &place)) return error_no_memory(p->m->o->err);
+    if (!add_item(&p->up, e, side == p->m->source.rows ? "source" : "target", side->columns[column].name, &place)) return error_no_memory(p->m->o->err);
     *out = place - 1;
     return SILT_OK;
 }
@@ -388,12 +394,12 @@ static silt_status joined(plan *p, relation **out) {
         expr *one;
         TRY(number(o, 1, &one));
         TRY(bind_tree(o, one, &one));
-        if (!add_item(&p->up, one, &unused)) return error_no_memory(o->err);
+        if (!add_item(&p->up, one, "no", STR("column"), &unused)) return error_no_memory(o->err);
     }
     *r = (relation){.kind = REL_JOIN, .join = join_of(m), .left = m->source.rows, .right = m->target.rows, .sample_percent = -1, .sample_rows = -1};
     TRY(join_condition(m, &r->on));
     TRY(select_items(o, r, p->up.items, p->up.fields, p->up.n, &q));
-    return ops_rows_over(o, q, NULL, out);
+    return ops_rows_over(o, q, q->column_names, out);
 }
 
 static silt_status with_action(plan *p, relation *rows, size_t *out_action, relation **out) {
@@ -411,7 +417,7 @@ static silt_status with_action(plan *p, relation *rows, size_t *out_action, rela
     fields[n] = field_make(STR("action"), &type_long, true);
     TRY(select_items(o, rows, items, fields, n + 1, &q));
     *out_action = n;
-    return ops_rows_over(o, q, NULL, out);
+    return ops_rows_over(o, q, q->column_names, out);
 }
 
 static silt_status missing_flag(plan *p, relation *rows, size_t action, size_t column, expr **out) {

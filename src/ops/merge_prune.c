@@ -362,8 +362,10 @@ silt_status merge_prune(merge_run *m, bool with_source) {
     TRY(may_matter(m, false, &m->read));
     TRY(ask_log(m));
     if (!with_source) return SILT_OK;
+    bool asks_source = m->n_keep > 1 && m->parts.n_keys > 0;
+    TRY(merge_keep_source(m, asks_source));
     TRY(count_source(m));
-    if (m->n_keep < 2 || m->parts.n_keys == 0) return SILT_OK;
+    if (!asks_source) return SILT_OK;
     TRY(may_matter(m, true, &m->read));
     return ask_log(m);
 }

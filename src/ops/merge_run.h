@@ -70,6 +70,7 @@ typedef struct merge_run {
     size_t n_keep, pruned_by_partition, pruned_by_stats;
     const predicate *read;       /**< what rows may matter; NULL: all */
     int64_t n_source_rows;
+    table_source *kept_source;   /**< the source set aside, NULL: it is read as it is */
 
     /* the set of changes */
     query *changes;
@@ -102,6 +103,9 @@ bool merge_leaves(const merge_run *m, const bound_clause *c, size_t column);
 /** Assignments that contradict one another, or cannot be made. */
 silt_status merge_check_values(merge_run *m) MUST_CHECK;
 
+/** merge.c: sets the source aside unless it can be read again for nothing. `is_asked`: its values are about to decide which files matter. */
+silt_status merge_keep_source(merge_run *m, bool is_asked) MUST_CHECK;
+
 /* ---- merge_prune.c ---- */
 /** Which files of the target are read, by the conditions alone (`with_source` false) or by the source's values too; the source may be set aside for it. */
 silt_status merge_prune(merge_run *m, bool with_source) MUST_CHECK;
@@ -109,6 +113,8 @@ silt_status merge_prune(merge_run *m, bool with_source) MUST_CHECK;
 /* ---- merge_plan.c ---- */
 /** The query whose rows are the changes: final columns, action, place, … */
 silt_status merge_plan(merge_run *m) MUST_CHECK;
+/** The source must be set aside with a number per row, as its last column: see merge_plan.c. */
+bool merge_numbers_source(const merge_run *m);
 /** The name of the join, for EXPLAIN. */
 const char *merge_join_name(const merge_run *m);
 

@@ -257,6 +257,7 @@ static silt_status deleted_rows(replace_run *r, query **out) {
     for (size_t i = 0; i < r->find.n_files; i++) partly[i] = c->touched[i] && !r->find.whole[i];
     TRY(row_change_rows(c, partly, STR_NULL, &rows));
     TRY(row_change_is_gone(c, rows, &gone));
+    TRY(row_find_narrow(&r->find, rows, gone, &gone));
     TRY(row_change_select_changes(c, rows, gone, "delete", &found));
     if (r->find.n_whole > 0) {
         TRY(row_change_rows(c, r->find.whole, STR_NULL, &rows));

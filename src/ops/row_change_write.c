@@ -127,6 +127,7 @@ static silt_status write_data(row_change *c) {
     if (!q) return SILT_OK;
     TRY(ops_write_plan(c->o, &c->target, c->root, &c->options, &c->data_spec));
     c->data_spec.schema = c->row_schema;
+    c->data_spec.any_order = true;
     c->data_spec.n_extra_columns = c->row_schema->n_fields - c->target.schema->n_fields;
     return write_query(c->o, q, &c->data_spec, "writing data files", &c->data);
 }
@@ -135,6 +136,7 @@ static silt_status write_changes(row_change *c) {
     if (!c->needs_changes || !c->changes) return SILT_OK;
     TRY(ops_write_plan(c->o, &c->target, c->root, &c->options, &c->change_spec));
     c->change_spec.schema = c->change_schema;
+    c->change_spec.any_order = true;
     c->change_spec.n_extra_columns = 1;
     c->change_spec.folder = CHANGE_FOLDER;
     c->change_spec.file_prefix = "cdc";

@@ -4,6 +4,9 @@
  */
 #include "ops/row_find.h"
 
+#include "expr/functions.h"
+#include "expr/tree_tools.h"
+
 /* ---- the target as a FROM item ---- */
 
 static void release_source(void *source) {
@@ -117,6 +120,7 @@ static silt_status bind_search(row_find *f, expr *condition) {
     size_t n = f->table->source->schema->n_fields;
     for (size_t i = 0; i < 2; i++) { /* by number: the table may have a column of such a name */
         TRY(ops_rows_column(o, f->table, n + 1 + i, &q->projections[i]));
+        q->column_names[i] = i ? STR("row") : STR("file");
         q->column_types[i] = &type_long;
         q->column_nullable[i] = false;
     }
@@ -190,6 +194,43 @@ silt_status row_find_run(row_find *f) {
     silt_status status = read_all(f, result);
     engine_result_free(result);
     return status;
+}
+
+/* ---- the same condition once more ---- */
+
+static bool is_repeatable(void *ctx, expr *e) {
+    bool *same = ctx;
+    bool asks = e->kind == EXPR_SUBQUERY || e->kind == EXPR_EXISTS || e->kind == EXPR_IN_SUBQUERY || e->over;
+    if (asks || (e->function && (e->function->flags & (FN_VOLATILE | FN_RAISES)))) *same = false;
+    return *same;
+}
+
+/** Moves the columns of a bound tree to another relation of the same columns. */
+typedef struct rehome {
+    const relation *from;
+    relation *to;
+} rehome;
+
+static bool move_column(void *ctx, expr *e) {
+    const rehome *m = ctx;
+    if (e->kind == EXPR_COLUMN && e->source == m->from) e->source = m->to;
+    return true;
+}
+
+silt_status row_find_narrow(const row_find *f, relation *rows, expr *gone, expr **out) {
+    const op *o = f->o;
+    bool same = f->query->where != NULL && rows->source->schema == f->table->source->schema;
+    *out = gone;
+    if (same) expr_walk(f->query->where, is_repeatable, &same);
+    if (!same) return SILT_OK;
+    expr *again = expr_clone(f->query->where, o->a);
+    if (!again) return error_no_memory(o->err);
+    rehome m = {f->table, rows};
+    expr_walk(again, move_column, &m);
+    TRY(ops_tree_call(o, "and", again, gone, out));
+    (*out)->type = &type_boolean;
+    (*out)->nullable = again->nullable;
+    return SILT_OK;
 }
 
 silt_status row_find_note_reads(const row_find *f, delta_txn *txn) {

@@ -23,6 +23,11 @@ typedef struct row_find {
 silt_status row_find_plan(const op *o, const dml_target *target, expr *condition, row_find *out) MUST_CHECK;
 /** Reads the candidates that are not whole. */
 silt_status row_find_run(row_find *f) MUST_CHECK;
+/**
+ * `gone` (a test that a row of `rows` was found) and, where its second evaluation must give the same, the condition before it: it changes nothing but lets the scan leave
+ * out row groups and values early. `rows` has the target's columns.
+ */
+silt_status row_find_narrow(const row_find *f, relation *rows, expr *gone, expr **out) MUST_CHECK;
 /** What was read, for the conflict rules: the condition on partitions, and the candidates. */
 silt_status row_find_note_reads(const row_find *f, delta_txn *txn) MUST_CHECK;
 

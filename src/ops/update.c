@@ -266,7 +266,9 @@ static silt_status inner_query(update_run *u, query **out) {
     (*out)->ctes = u->spec->target.ctes_again;
     (*out)->n_ctes = u->spec->target.n_ctes;
     (*out)->recursive = u->spec->target.recursive;
-    return !u->in_one_scan && has_partial_files(u) ? row_change_is_gone(c, u->table, &(*out)->where) : SILT_OK;
+    if (u->in_one_scan || !has_partial_files(u)) return SILT_OK;
+    TRY(row_change_is_gone(c, u->table, &picked));
+    return row_find_narrow(&u->find, u->table, picked, &(*out)->where);
 }
 
 /** Making one column's new value: an unbound tree over the inner query. */
@@ -443,7 +445,10 @@ static silt_status images(update_run *u) {
     TRY(set_aside(o, c->new_rows, &fresh));
     TRY(select_all(o, fresh, c->row_schema, &c->new_rows));
     TRY(row_change_rows(c, NULL, STR_NULL, &rows));
-    if (has_partial_files(u)) TRY(row_change_is_gone(c, rows, &gone));
+    if (has_partial_files(u)) {
+        TRY(row_change_is_gone(c, rows, &gone));
+        TRY(row_find_narrow(&u->find, rows, gone, &gone));
+    }
     TRY(row_change_select_changes(c, rows, gone, "update_preimage", &before));
     TRY(ops_rows_of_source(o, fresh, false, STR_NULL, &rows));
     TRY(row_change_select_changes(c, rows, NULL, "update_postimage", &after));

@@ -103,15 +103,31 @@ static silt_status rename_table(run *r, silt_error *err) {
     TRY(new_names(r, &t.entry, &database, &name, err));
     catalog_table entry = t.entry;
     TRY(move_managed(r, &t, database, name, &entry, err));
-    entry.database = database;
-    entry.name = name;
-    TRY(c->ops->create_table(c, &entry, err));
-    TRY(c->ops->drop_table(c, t.entry.database, t.entry.name, err));
+    if (!str_eq(entry.location, t.entry.location)) TRY(c->ops->replace_table(c, &entry, err));
+    TRY(c->ops->rename_table(c, entry.database, entry.name, database, name, err));
     r->result->message = arena_printf(r->a, "renamed to %.*s%s", STR_ARG(name), str_eq(entry.location, t.entry.location) ? "; its files stay where they are" : "");
     return SILT_OK;
 }
 
+static temp_view *temporary(const run *r, name_parts name) {
+    for (size_t i = 0; name.count == 1 && i < r->s->n_views; i++)
+        if (str_eq_fold(r->s->views[i].name, name.parts[0])) return &r->s->views[i];
+    return NULL;
+}
+
+static silt_status rename_temporary(run *r, temp_view *view, silt_error *err) {
+    name_parts to = r->st->alter->new_name;
+    str name = arena_str(r->s->a, to.parts[to.count - 1]);
+    if (to.count > 1) return err_UNSUPPORTED_FEATURE(err, "RENAME TO of a temporary view into a schema");
+    if (temporary(r, to)) return err_TEMP_TABLE_OR_VIEW_ALREADY_EXISTS(err, name);
+    if (!name.ptr) return error_no_memory(err);
+    view->name = name;
+    return SILT_OK;
+}
+
 static silt_status rename_view(run *r, silt_error *err) {
+    temp_view *own = temporary(r, r->st->table->name);
+    if (own) return rename_temporary(r, own, err);
     catalog_table view;
     str database, name;
     TRY(view_entry(r, "ALTER VIEW ... RENAME TO", &view, err));
@@ -119,10 +135,23 @@ static silt_status rename_view(run *r, silt_error *err) {
     return r->s->catalog->ops->rename_table(r->s->catalog, view.database, view.name, database, name, err);
 }
 
+static silt_status set_temporary_query(run *r, temp_view *view, silt_error *err) {
+    str text = arena_str(r->s->a, r->st->view_text);
+    r->defining_name = view->name;
+    TRY(query_bind(r->st->query, &r->bind, r->a, err));
+    if (!text.ptr) return error_no_memory(err);
+    view->text = text;
+    return SILT_OK;
+}
+
 static silt_status set_view_query(run *r, silt_error *err) {
     catalog_table view;
     TRY(run_bind(r, err));
+    temp_view *own = temporary(r, r->st->table->name);
+    if (own) return set_temporary_query(r, own, err);
     TRY(view_entry(r, "ALTER VIEW ... AS", &view, err));
+    r->defining_database = view.database;
+    r->defining_name = view.name;
     TRY(query_bind(r->st->query, &r->bind, r->a, err)); /* a view that cannot be read is refused now */
     view.view_text = r->st->view_text;
     return r->s->catalog->ops->replace_table(r->s->catalog, &view, err);

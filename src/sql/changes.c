@@ -1,112 +1,29 @@
 /*
  * The change data feed in queries: table_changes('t', from [, to]) and table_changes_by_path('/p', from [, to]) as FROM items, and the reader options readChangeFeed,
- * startingVersion, startingTimestamp, endingVersion, endingTimestamp of a table. Versions are whole numbers, times are strings, timestamps or dates; both ends are included.
- *
- * The rows have the schema of the newest version; with column mapping that of the end of the range (spark.databricks.delta.changeDataFeed.
- * defaultSchemaModeForColumnMappingTable), because names may have changed since.
+ * startingVersion, startingTimestamp, endingVersion, endingTimestamp of a table. Versions are whole numbers, times are strings or timestamps; both ends are included.
  */
-#include "delta/changes.h"
-#include "delta/properties.h"
 #include "expr/tree_tools.h"
+#include "ops/changes.h"
 #include "sql/run.h"
-
-#define FEED_CONF "spark.databricks.delta.changeDataFeed."
-
-/** One end of a range; at most one of the two is set. */
-typedef struct boundary {
-    bool has_version, has_time;
-    int64_t version, time_ms;
-} boundary;
 
 typedef struct changes_request {
     resolved_table table;
-    boundary from, to;
+    change_boundary from, to;
 } changes_request;
-
-/* ---- the range ---- */
-
-/* The time is behind the newest commit. */
-static bool is_late(silt_status status, const silt_error *why) {
-    return status != SILT_OK && strcmp(why->condition, "DELTA_TIMESTAMP_GREATER_THAN_COMMIT") == 0;
-}
-
-static silt_status first_version(const delta_snapshot *latest, const boundary *b, bool may_exceed, int64_t *out, silt_error *err) {
-    silt_error why = {0};
-    *out = b->version;
-    if (!b->has_time) return SILT_OK;
-    silt_status status = delta_changes_version_from(delta_snapshot_env(latest), delta_snapshot_root(latest), b->time_ms, out, &why);
-    if (may_exceed && is_late(status, &why)) {
-        *out = delta_snapshot_version(latest) + 1;
-        return SILT_OK;
-    }
-    if (status != SILT_OK && err) *err = why;
-    return status;
-}
-
-static silt_status last_version(const delta_snapshot *latest, const boundary *b, bool may_exceed, int64_t *out, silt_error *err) {
-    int64_t newest = delta_snapshot_version(latest);
-    silt_error why = {0};
-    *out = b->has_version ? b->version : newest;
-    if (!b->has_time) return SILT_OK;
-    silt_status status = delta_version_at(delta_snapshot_env(latest), delta_snapshot_root(latest), b->time_ms, out, &why);
-    if (may_exceed && is_late(status, &why)) {
-        *out = newest;
-        return SILT_OK;
-    }
-    if (status != SILT_OK && err) *err = why;
-    return status;
-}
-
-static silt_status find_range(run *r, const delta_snapshot *latest, const changes_request *q, int64_t *from, int64_t *to, silt_error *err) {
-    bool may_exceed = session_flag(r->s, FEED_CONF "timestampOutOfRange.enabled", false);
-    int64_t newest = delta_snapshot_version(latest);
-    TRY(first_version(latest, &q->from, may_exceed, from, err));
-    TRY(last_version(latest, &q->to, may_exceed, to, err));
-    if (*from < 0) return err_DELTA_LOG_FILE_NOT_FOUND(err, arena_printf(r->a, "_delta_log/%020lld.json", (long long)*from));
-    if (*from > newest && may_exceed) {
-        *to = *from - 1; /* no versions */
-        return SILT_OK;
-    }
-    if (*from > newest) return err_DELTA_CDC_START_VERSION_AFTER_LATEST(err, *from, newest);
-    if (*to < *from) return err_DELTA_INVALID_CDC_RANGE(err, *from, *to);
-    if (*to > newest) *to = newest;
-    return SILT_OK;
-}
-
-/* ---- the sources ---- */
 
 static void release_source(void *source) {
     table_source *t = source;
     t->ops->release(t);
 }
 
-static bool is_mapped(const delta_snapshot *s) {
-    str mode = delta_config_str(&delta_snapshot_metadata(s)->configuration, "delta.columnMapping.mode");
-    return mode.len > 0 && !str_eq_ascii_fold(mode, STR("none"));
-}
-
-/* The snapshot whose schema the rows have. */
-static silt_status read_snapshot(run *r, const resolved_table *t, delta_snapshot *latest, int64_t to, delta_snapshot **out, silt_error *err) {
-    str mode = session_get(r->s, STR(FEED_CONF "defaultSchemaModeForColumnMappingTable"));
-    bool by_end = is_mapped(latest) && (mode.len == 0 || str_eq_ascii_fold(mode, STR("endVersion")));
-    *out = latest;
-    if (!by_end || to == delta_snapshot_version(latest)) return SILT_OK;
-    travel_spec travel = {.version = expr_literal_i64(r->a, to)};
-    return travel.version ? open_snapshot(r, t, &travel, out, err) : error_no_memory(err);
-}
-
 static silt_status load_changes(run *r, const changes_request *q, arena *a, table_source *out[2], size_t *out_n, silt_error *err) {
     delta_snapshot *latest;
-    delta_changes_spec spec = {.unsafe = session_flag(r->s, FEED_CONF "unsafeBatchReadOnIncompatibleSchemaChanges.enabled", false)};
     if (!str_eqz(q->table.format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, q->table.display);
     silt_status opened = open_snapshot(r, &q->table, NULL, &latest, err);
     if (opened == SILT_NOT_FOUND && !q->table.in_catalog) return err_DELTA_MISSING_DELTA_TABLE(err, q->table.location);
     TRY(opened);
-    TRY(find_range(r, latest, q, &spec.from, &spec.to, err));
-    delta_snapshot *read;
-    TRY(read_snapshot(r, &q->table, latest, spec.to < spec.from ? delta_snapshot_version(latest) : spec.to, &read, err));
-    spec.read = read;
-    TRY(delta_changes_load(&spec, out, out_n, err));
+    const ops_env env = run_ops_env(r, delta_snapshot_env(latest));
+    TRY(ops_changes(&env, &(changes_spec){.latest = latest, .from = q->from, .to = q->to}, out, out_n, err));
     for (size_t i = 0; i < *out_n; i++)
         if (!arena_defer(a, release_source, out[i])) {
             for (; i < *out_n; i++) release_source(out[i]);
@@ -124,18 +41,18 @@ static silt_status constant(run *r, str function, expr *e, value *out, silt_erro
     return out->is_null ? err_DELTA_CDC_READ_NULL_RANGE_BOUNDARY(err, function) : SILT_OK;
 }
 
-static silt_status boundary_argument(run *r, str function, expr *e, boundary *out, silt_error *err) {
+static silt_status boundary_argument(run *r, str function, expr *e, change_boundary *out, silt_error *err) {
     expr *again = expr_clone(e, r->a); /* binding is in place */
     value v;
     if (!again) return error_no_memory(err);
     TRY(constant(r, function, e, &v, err));
     if (type_is_integral(v.type)) {
-        *out = (boundary){.has_version = true, .version = v.as.i64};
+        *out = (change_boundary){.has_version = true, .version = v.as.i64};
         return SILT_OK;
     }
     if (v.type->id != TYPE_STRING && v.type->id != TYPE_TIMESTAMP && v.type->id != TYPE_TIMESTAMP_NTZ)
         return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(v.type, r->a), function, "a version (a whole number) or a time (a string or a timestamp)");
-    *out = (boundary){.has_time = true};
+    *out = (change_boundary){.has_time = true};
     return fold_timestamp_ms(r, again, &out->time_ms, err);
 }
 

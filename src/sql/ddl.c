@@ -169,6 +169,8 @@ silt_status run_drop_table(run *r, silt_error *err) {
 
 static silt_status view_text(run *r, str *out, silt_error *err) {
     const statement *st = r->st;
+    r->defining_name = st->table->name.parts[st->table->name.count - 1];
+    if (!st->temporary) TRY(split_name(r, st->table->name, &r->defining_database, &r->defining_name, err));
     *out = st->view_text;
     TRY(run_bind(r, err));
     TRY(query_bind(st->query, &r->bind, r->a, err)); /* a view that cannot be read is refused now */

@@ -4,9 +4,29 @@
 
 static silt_status describe_row(run *r, str name, str type, str comment, silt_error *err) { return rows_add(r, (str[]){name, type, comment}, 3, err); }
 
+/* CHAR and VARCHAR are strings with a note in the column's metadata; DESCRIBE shows what is stored, as Spark does for Delta tables. NULL on exhaustion. */
+static const data_type *as_stored(const data_type *t, arena *a) {
+    if (t->id == TYPE_STRING) return &type_string;
+    if (!type_is_nested(t)) return t;
+    data_type *copy = ARENA_NEW(a, data_type);
+    field *fields = ARENA_ARRAY(a, t->n_fields + 1, field);
+    if (!copy || !fields) return NULL;
+    *copy = *t;
+    if (t->key && !(copy->key = as_stored(t->key, a))) return NULL;
+    if (t->element && !(copy->element = as_stored(t->element, a))) return NULL;
+    for (size_t i = 0; i < t->n_fields; i++) {
+        fields[i] = t->fields[i];
+        if (!(fields[i].type = as_stored(t->fields[i].type, a))) return NULL;
+    }
+    if (t->id == TYPE_STRUCT) copy->fields = fields;
+    return copy;
+}
+
 static silt_status describe_field(run *r, const field *f, silt_error *err) {
     const json_node *comment = field_metadata_get(f, "comment", r->a);
-    return describe_row(r, f->name, type_simple(f->type, r->a), comment ? comment->text : STR_NULL, err);
+    const data_type *stored = as_stored(f->type, r->a);
+    if (!stored) return error_no_memory(err);
+    return describe_row(r, f->name, type_simple(stored, r->a), comment ? comment->text : STR_NULL, err);
 }
 
 static silt_status table_properties_text(run *r, const delta_snapshot *snapshot, str *out, silt_error *err) {

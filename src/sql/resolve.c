@@ -293,6 +293,12 @@ static silt_status check_path_exists(run *r, const resolved_table *t, silt_error
     return absent ? err_PATH_NOT_FOUND(err, t->location) : SILT_OK;
 }
 
+static bool is_being_defined(const run *r, const relation *rel, const resolved_table *view) {
+    if (str_is_null(r->defining_name)) return false;
+    if (!view->in_catalog) return str_is_null(r->defining_database) && str_eq_fold(r->defining_name, rel->name.parts[0]);
+    return !str_is_null(r->defining_database) && str_eq_fold(r->defining_database, view->entry.database) && str_eq_fold(r->defining_name, view->entry.name);
+}
+
 static silt_status resolve(table_resolver *self, const relation *rel, arena *a, table_source **out_source, str *out_view, silt_error *err) {
     run *r = self->ctx;
     resolved_table t;
@@ -300,6 +306,7 @@ static silt_status resolve(table_resolver *self, const relation *rel, arena *a, 
     *out_view = STR_NULL;
     TRY(resolve_table(r, rel, false, &t, err));
     if (str_eqz(t.format, "view")) {
+        if (is_being_defined(r, rel, &t)) return err_RECURSIVE_VIEW(err, t.display);
         *out_view = t.entry.view_text;
         return SILT_OK;
     }

@@ -44,6 +44,7 @@ typedef struct run {
     statement_result *result;
     bind_env bind;
     table_resolver resolver;
+    str defining_database, defining_name; /* the view that the statement gives a query, which must not read itself; database null: temporary */
     cached_snapshot *pinned; size_t n_pinned, pinned_capacity; /* newest versions that the statement has seen: every reference to a table means the same one */
 } run;
 

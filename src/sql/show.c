@@ -132,6 +132,21 @@ static void write_name(buf *b, str s) {
     buf_append_char(b, '`');
 }
 
+/* What stands behind a column's type: where its values come from, and its comment. */
+static void write_column_clauses(buf *b, const field *f, arena *a) {
+    const json_node *comment = field_metadata_get(f, "comment", a), *value_text = field_metadata_get(f, "CURRENT_DEFAULT", a),
+                    *generation = field_metadata_get(f, "delta.generationExpression", a), *start = field_metadata_get(f, "delta.identity.start", a),
+                    *step = field_metadata_get(f, "delta.identity.step", a), *may_give = field_metadata_get(f, "delta.identity.allowExplicitInsert", a);
+    if (value_text) buf_printf(b, " DEFAULT %.*s", STR_ARG(value_text->text));
+    if (generation) buf_printf(b, " GENERATED ALWAYS AS (%.*s)", STR_ARG(generation->text));
+    if (start && step)
+        buf_printf(b, " GENERATED %s AS IDENTITY (START WITH %.*s INCREMENT BY %.*s)", may_give && may_give->boolean ? "BY DEFAULT" : "ALWAYS", STR_ARG(start->text),
+                   STR_ARG(step->text));
+    if (!comment) return;
+    buf_append_z(b, " COMMENT ");
+    write_quoted(b, comment->text);
+}
+
 silt_status run_show_create_table(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
@@ -152,12 +167,7 @@ silt_status run_show_create_table(run *r, silt_error *err) {
         buf_append_char(&b, ' ');
         type_write_sql(&b, f->type);
         if (!f->nullable) buf_append_z(&b, " NOT NULL");
-        const json_node *comment = field_metadata_get(f, "comment", r->a), *value_text = field_metadata_get(f, "CURRENT_DEFAULT", r->a);
-        if (value_text) buf_printf(&b, " DEFAULT %.*s", STR_ARG(value_text->text));
-        if (comment) {
-            buf_append_z(&b, " COMMENT ");
-            write_quoted(&b, comment->text);
-        }
+        write_column_clauses(&b, f, r->a);
     }
     buf_append_z(&b, ")\nUSING delta");
     for (size_t i = 0; i < m->n_partition_columns; i++) {

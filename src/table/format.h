@@ -36,7 +36,11 @@ typedef struct table_scan {
 } table_scan;
 
 /** How the columns of a table are found in its Parquet files. */
-typedef enum column_match { MATCH_BY_NAME, MATCH_BY_FIELD_ID } column_match;
+typedef enum column_match {
+    MATCH_BY_NAME,
+    MATCH_BY_NAME_CHECKED, /**< by name, but a struct in a file may share no field with the schema's: the files' own structs must be looked at */
+    MATCH_BY_FIELD_ID
+} column_match;
 
 typedef struct table_source table_source;
 

@@ -439,6 +439,21 @@ static void only_empty_folders_are_removed(void **state) {
     assert_list(f, "", NULL, false, "");
 }
 
+static void a_folder_moves_with_all_in_it_and_covers_nothing(void **state) {
+    fixture *f = *state;
+    if (!store_can_move(f->store)) skip();
+    put(f, "from/a", "1");
+    put(f, "from/deep/b", "2");
+    put(f, "taken/c", "3");
+    assert_int_equal(store_move_dir(f->store, at(f, "from"), at(f, "taken"), NULL), SILT_EXISTS);
+    assert_content(f, "from/a", "1");
+    assert_int_equal(store_move_dir(f->store, at(f, "from/"), at(f, "new/parents/to"), NULL), SILT_OK);
+    assert_content(f, "new/parents/to/a", "1");
+    assert_content(f, "new/parents/to/deep/b", "2");
+    assert_list(f, "", NULL, false, "new/|taken/");
+    assert_int_equal(store_move_dir(f->store, at(f, "from"), at(f, "other"), NULL), SILT_NOT_FOUND);
+}
+
 static void folders_are_made_once_or_again(void **state) {
     fixture *f = *state;
     assert_int_equal(store_make_dirs(f->store, at(f, "a/b/c"), NULL), SILT_OK);
@@ -663,6 +678,7 @@ int main(void) {
         CONTRACT(lists_of_many),
         CONTRACT(removed_objects_are_gone),
         CONTRACT(only_empty_folders_are_removed),
+        CONTRACT(a_folder_moves_with_all_in_it_and_covers_nothing),
         CONTRACT(folders_are_made_once_or_again),
         CONTRACT(data_files_are_written_by_others_and_finished),
         CONTRACT(data_files_written_beside_their_names_are_moved),

@@ -78,6 +78,7 @@ class Operation:
 
 
 def quoted(text): return "'" + text + "'"
+def remainder(a, b): return a % b if a >= 0 else -(-a % b)       # as SQL has it
 
 
 class Maker:
@@ -128,13 +129,10 @@ class Maker:
 
     def update(self):
         self.n += 1
-        k, part, add = self.key(), self.random.randrange(4), self.random.randint(-5, 9)
-        text = "UPDATE t SET v = v + %d, s = 'u%d' WHERE k = %d AND v %% 4 = %d" % (add, self.n, k, part)
+        k, part, add, mark = self.key(), self.random.randrange(4), self.random.randint(-5, 9), "u%d" % self.n
         def apply(m):
-            for id in m.where(lambda id, r: r.k == k and r.v % 4 * (1 if r.v >= 0 else 1) == part and r.v >= 0 or r.k == k and r.v < 0 and -(-r.v % 4) == part):
-                m.update(id, v=m.rows[id].v + add, s="u%d" % self_n)
-        self_n = self.n
-        return Operation("update", text, apply)
+            for id in m.where(lambda id, r: r.k == k and remainder(r.v, 4) == part): m.update(id, v=m.rows[id].v + add, s=mark)
+        return Operation("update", "UPDATE t SET v = v + %d, s = '%s' WHERE k = %d AND v %% 4 = %d" % (add, mark, k, part), apply)
 
     def delete(self):
         self.n += 1
@@ -147,47 +145,40 @@ class Maker:
             for id in m.where(lambda id, r: r.k == k and id % 6 == part): m.delete(id)
         return Operation("delete", "DELETE FROM t WHERE k = %d AND id %% 6 = %d" % (k, part), apply)
 
+    def old(self, but=()): return sorted(set(self.random.sample(self.ids, min(len(self.ids), 15))) - set(but))
+
     def merge(self):
-        new = self.values()
-        old = [(id, self.key(), self.random.randrange(1000), "m") for id in set(self.random.sample(self.ids, min(len(self.ids), 15))) - {r[0] for r in new}]
-        source = new + old
-        by_key, drops, by_source = self.random.random() < 0.5, self.random.random() < 0.4, self.random.random() < 0.2
-        k = self.key()
-        if by_key: source = [(id, k, v, text) for id, _, v, text in source]
+        """Over the whole table: new rows come in, old ones change, go, or are marked where no source row speaks of them."""
+        if self.random.random() < 0.5: return self.merge_key()
+        source = self.values()
+        source += [(id, self.key(), self.random.randrange(1000), "m") for id in self.old(but=[r[0] for r in source])]
+        drops, marks, k = self.random.random() < 0.4, self.random.random() < 0.2, self.key()
         text = "MERGE INTO t USING (SELECT * FROM VALUES " + ", ".join("(%dL, %d, %dL, '%s')" % r for r in source) + " AS x(id, k, v, s)) AS x ON t.id = x.id"
-        if by_key: text += " AND t.k = %d" % k
         if drops: text += " WHEN MATCHED AND x.v > 800 THEN DELETE"
-        text += " WHEN MATCHED AND x.v > 200 THEN UPDATE SET v = t.v + x.v, s = x.s"
-        inserts = "" if not by_key else " AND x.v < 900"
-        text += " WHEN NOT MATCHED%s THEN INSERT (id, k, v, s) VALUES (x.id, x.k, x.v, x.s)" % inserts
-        if by_source: text += " WHEN NOT MATCHED BY SOURCE AND t.k = %d AND t.v < 20 THEN UPDATE SET s = 'gone'" % k
+        text += " WHEN MATCHED AND x.v > 200 THEN UPDATE SET v = t.v + x.v, s = x.s WHEN NOT MATCHED AND x.v < 950 THEN INSERT (id, k, v, s) VALUES (x.id, x.k, x.v, x.s)"
+        if marks: text += " WHEN NOT MATCHED BY SOURCE AND t.k = %d AND t.v < 20 THEN UPDATE SET s = 'gone'" % k
         def apply(m):
-            matched, fresh = [], []
-            for id, key, v, t in source:
-                row = m.rows.get(id)
-                if row is not None and (not by_key or row.k == k): matched.append((id, v, t))
-                elif not by_key or v < 900: fresh.append((id, key, v, t))
-            lonely = m.where(lambda id, r: by_source and id not in {x[0] for x in matched} and r.k == k and r.v < 20)
-            for id, v, t in matched:
+            matched = [r for r in source if r[0] in m.rows]
+            fresh = [r for r in source if r[0] not in m.rows and r[2] < 950]
+            lonely = m.where(lambda id, r: marks and r.k == k and r.v < 20 and all(id != x[0] for x in matched))
+            for id, _, v, text in matched:
                 if drops and v > 800: m.delete(id)
-                elif v > 200: m.update(id, v=m.rows[id].v + v, s=t)
+                elif v > 200: m.update(id, v=m.rows[id].v + v, s=text)
             for id in lonely: m.update(id, s="gone")
             for row in fresh: m.insert(*row)
-        # A row with that id but another key would be inserted a second time: ids of others are left out then.
-        if by_key and old: return self.merge_by_id(new, old, k)
         return Operation("merge", text, apply)
 
-    def merge_by_id(self, new, old, k):
-        """Only WHEN MATCHED clauses, so that old ids under other keys do not come again."""
-        source = [(id, k, v, text) for id, _, v, text in new + old]
-        text = ("MERGE INTO t USING (SELECT * FROM VALUES " + ", ".join("(%dL, %dL, '%s')" % (id, v, t) for id, _, v, t in source) + " AS x(id, v, s)) AS x ON t.id = x.id AND t.k = %d" % k +
-                " WHEN MATCHED AND x.v %% 3 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = x.v - t.v" % ())
+    def merge_key(self):
+        """Over one value of k, so that others may go on beside it in a partitioned table."""
+        self.n += 1
+        k, source = self.key(), [(id, self.random.randrange(1000)) for id in self.old()] or [(0, 0)]
+        text = ("MERGE INTO t USING (SELECT * FROM VALUES " + ", ".join("(%dL, %dL)" % r for r in source) + " AS x(id, v)) AS x ON t.id = x.id AND t.k = %d" % k +
+                " WHEN MATCHED AND x.v % 3 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = x.v - t.v")
         def apply(m):
-            for id, _, v, _ in source:
-                row = m.rows.get(id)
-                if row is None or row.k != k: continue
+            for id, v in source:
+                if id not in m.rows or m.rows[id].k != k: continue
                 if v % 3 == 0: m.delete(id)
-                else: m.update(id, v=v - row.v)
+                else: m.update(id, v=v - m.rows[id].v)
         return Operation("merge", text, apply)
 
     def replace(self):

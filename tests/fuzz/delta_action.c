@@ -47,6 +47,7 @@ static void walk_rare(const raw_actions *actions, arena *a) {
     delta_metadata m;
     delta_txn_id t;
     delta_domain d;
+    delta_cdc c;
     silt_status status = SILT_OK;
     for (size_t i = 0; i < actions->count; i++) {
         str text = actions->items[i].text;
@@ -54,6 +55,7 @@ static void walk_rare(const raw_actions *actions, arena *a) {
         if (actions->items[i].kind == ACTION_METADATA) status = action_parse_metadata(text, a, &m, NULL);
         if (actions->items[i].kind == ACTION_TXN) status = action_parse_txn(text, a, &t, NULL);
         if (actions->items[i].kind == ACTION_DOMAIN) status = action_parse_domain(text, a, &d, NULL);
+        if (actions->items[i].kind == ACTION_CDC) status = action_parse_cdc(text, a, &c, NULL);
         must(status != SILT_INTERNAL);
     }
 }
@@ -87,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     silt_error err = {0};
     must(a && p && b && text && file_batch_add_source(b, STR("/0.json"), 0, false));
     if (size) memcpy(text, data, size);
-    log_piece piece = {.path = STR("/0.json"), .to = -1, .want_commit_info = true};
+    log_piece piece = {.path = STR("/0.json"), .to = -1, .want_commit_info = true, .want_cdc = true};
     silt_status status = log_parse_text(p, text, size, &piece, 0, b, &actions, a, &bad, &err);
     must(status == SILT_OK || (status == SILT_CORRUPT && err.detail[0] && bad <= size));
     if (status == SILT_OK) {

@@ -9,6 +9,7 @@ usage: run_interop.py [--only GLOB] [--fresh]        SILT names the binary (defa
   read/TABLE      Silt reads what Spark wrote: the committed golden tables, and with --fresh newly made ones
   both/…          both append to one table, in turn and at once
   load/…, txn/…   silt load; idempotent writes
+  fuzz/N          random row-level changes by both on copies of one table (fuzz_dml.py)
   features/…      writer features: one makes the table, both write, both read the same (feature_cases.py)
   sql/AREA        Spark's recorded answers (tests/sql/spark)
   tpch/qNN        the 22 queries at scale 0.01, on tables that Spark wrote
@@ -16,6 +17,7 @@ usage: run_interop.py [--only GLOB] [--fresh]        SILT names the binary (defa
 Prints 'ok NAME', 'not ok NAME: why' or 'skip NAME: reason', and last 'N passed, N failed, N skipped'. A writer feature that Silt refuses by name counts as skipped.
 """
 import argparse
+import datetime
 import glob
 import importlib.util
 import json
@@ -32,6 +34,7 @@ GOLDEN = os.path.join(HERE, "..", "golden")
 sys.path[:0] = [HERE, GOLDEN]
 import check_golden
 import delta_files
+import fuzz_dml
 import feature_cases
 import spark_peer
 from report import Differs, Report, Skip, equal
@@ -91,6 +94,17 @@ class Run:
         path = os.path.join(self.work, name)
         shutil.rmtree(path, ignore_errors=True)
         return path
+
+    def fuzz(self):
+        """A short run of fuzz_dml.py, another one each day; the seed is in the failure's text."""
+        if self.silt.name == "spark":
+            return self.report.skip("fuzz", "Silt alone is tried")
+        runner = fuzz_dml.Runner(self.spark, self.silt, self.work)
+        for number in range(6):
+            name = "fuzz/%d" % number
+            if self.report.wants(name):
+                with self.report.case(name):
+                    runner.run(datetime.date.today().toordinal(), number, 8)
 
     # ---- Silt writes, Spark and deltalake read ----
 
@@ -600,7 +614,7 @@ def main():
         for case in CASES:
             if report.wants("write/" + case.name):
                 run.write_case(case)
-        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("tpch", run.tpch), ("sql", run.sql_answers)):
+        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("fuzz", run.fuzz), ("tpch", run.tpch), ("sql", run.sql_answers)):
             if report.wants_any(name):
                 try:
                     step()

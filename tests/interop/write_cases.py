@@ -202,3 +202,29 @@ CASES += [
     Case("iceberg_compat", "CREATE TABLE {t} (a INT, m MAP<STRING, ARRAY<INT>>, ts TIMESTAMP) USING DELTA PARTITIONED BY (a) TBLPROPERTIES ('delta.enableIcebergCompatV2' = 'true')", "INSERT INTO {t} VALUES (1, map('k', array(1)), TIMESTAMP'2020-01-01 00:00:00')", "ALTER TABLE {t} ADD COLUMN e ARRAY<ARRAY<STRUCT<x: INT>>>",
          "INSERT INTO {t} VALUES (2, null, null, array(array(named_struct('x', 1))))"),
 ]
+
+NEW = "(SELECT /*+ COALESCE(1) */ id * 2 AS id, concat('n', id) AS v, CAST(id % 4 AS INT) AS p, id / 8 AS x FROM range(0, 12, 1, 1))"
+MERGES = ["MERGE INTO {t} t USING " + NEW + " s ON t.id = s.id WHEN MATCHED AND s.id < 6 THEN UPDATE SET v = s.v, x = t.x + s.x WHEN MATCHED AND t.id = 8 THEN DELETE WHEN NOT MATCHED THEN INSERT *",
+          "MERGE INTO {t} t USING (SELECT 3L AS id UNION ALL SELECT 1000L) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 'three', p = 2 WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, 'thousand')",
+          "MERGE INTO {t} t USING (SELECT 5L AS id, 'five' AS v, 1 AS p, 0.5D AS x) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED BY SOURCE AND t.id > 30 THEN DELETE WHEN NOT MATCHED BY SOURCE AND t.id = 29 THEN UPDATE SET x = -1",
+          "MERGE INTO {t} t USING (SELECT * FROM VALUES (2000L), (2001L) v(id)) s ON t.id = s.id WHEN NOT MATCHED AND s.id > 2000 THEN INSERT (id, p) VALUES (s.id, 0)",
+          "MERGE INTO {t} t USING (SELECT 12L AS id UNION ALL SELECT 12L UNION ALL SELECT 13L) s ON t.id = s.id WHEN MATCHED THEN DELETE",
+          "MERGE INTO {t} t USING (SELECT 14L AS id) s ON t.id = s.id AND t.p = 2 WHEN MATCHED THEN UPDATE SET p = 1"]
+
+CASES += [
+    Case("merge_copies", table(), ROWS, *MERGES, rewrites=True, predicates=("id < 20", "v IS NULL")),
+    Case("merge_vectors", table(VECTORS), ROWS, *MERGES, rewrites=True, predicates=("id < 20", "v IS NULL")),
+    Case("merge_partitions", table(partition="p"), ROWS, *MERGES, rewrites=True),
+    Case("merge_feed", table(FEED), ROWS, *MERGES, rewrites=True, changes=True),
+    Case("merge_feed_vectors", table(FEED, VECTORS, partition="p"), ROWS, *MERGES, rewrites=True, changes=True),
+    Case("merge_row_ids", table(TRACKED), ROWS, *MERGES, rewrites=True, row_ids="id"),
+    Case("merge_row_ids_vectors", table(TRACKED, VECTORS), ROWS, *MERGES, rewrites=True, row_ids="id"),
+    Case("merge_everything", table(TRACKED, VECTORS, FEED, "delta.columnMapping.mode=name", "delta.enableInCommitTimestamps=true", "delta.checkpointInterval=3", partition="p"), ROWS, *MERGES, rewrites=True, changes=True, row_ids="id"),
+    Case("merge_evolves", table(FEED, "delta.enableTypeWidening=true", columns="id INT, s STRUCT<a: INT, b: STRING>"), "INSERT INTO {t} VALUES (1, named_struct('a', 1, 'b', 'x')), (2, null), (3, named_struct('a', 3, 'b', null))",
+         "MERGE WITH SCHEMA EVOLUTION INTO {t} t USING (SELECT 1L AS id, named_struct('a', 10, 'c', 1.5D) AS s, DATE'2020-01-01' AS extra UNION ALL SELECT 5000000000L, null, null) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+         ("MERGE INTO {t} t USING (SELECT 2L AS id, 'auto' AS more) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET more = s.more", EVOLVE), rewrites=True, changes=True),
+    Case("merge_types", TYPES % "", TYPE_ROWS, "MERGE INTO {t} t USING (SELECT * FROM {t} WHERE id < 4) s ON t.id = s.id + 1 WHEN MATCHED THEN UPDATE SET b = s.b, l = s.l, d = s.d, c = s.c, t = s.t, x = s.x, ts = s.ts, tn = s.tn, a = s.a, m = s.m, st = s.st, ch = s.ch",
+         rewrites=True),
+    Case("merge_constraints", "CREATE TABLE {t} (id INT NOT NULL, q INT, v VARCHAR(4)) USING DELTA TBLPROPERTIES ('delta.constraints.pos' = 'q > 0')", "INSERT INTO {t} VALUES (1, 1, 'a'), (2, 2, 'b')",
+         "MERGE INTO {t} t USING (SELECT 1 AS id, 9 AS q, 'long' AS v UNION ALL SELECT 3, 3, 'c') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *", rewrites=True),
+]

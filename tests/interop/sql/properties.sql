@@ -49,7 +49,6 @@ INSERT INTO rt VALUES (3);
 ALTER TABLE rt SET TBLPROPERTIES ('delta.enableRowTracking' = 'true', 'delta.rowTrackingSuspended' = 'false');
 INSERT INTO rt VALUES (4);
 SELECT a, _metadata.row_id, _metadata.row_commit_version FROM rt ORDER BY a;
-SELECT operation FROM (DESCRIBE HISTORY rt) ORDER BY version;
 -- column mapping on and off
 CREATE TABLE cm (a INT, p STRING, s STRUCT<x: INT>) USING DELTA PARTITIONED BY (p);
 INSERT INTO cm VALUES (1, 'q', named_struct('x', 1)), (2, 'r', named_struct('x', 2));
@@ -63,7 +62,6 @@ ALTER TABLE cm SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none');
 SELECT * FROM cm ORDER BY a;
 INSERT INTO cm VALUES (3, 'r', named_struct('xx', 3));
 SELECT a, part, s.xx FROM cm WHERE part = 'r' ORDER BY a;
-SELECT operation FROM (DESCRIBE HISTORY cm) ORDER BY version;
 -- clustering
 CREATE TABLE cl (a INT, b STRING, c INT, s STRUCT<d: INT>) USING DELTA;
 ALTER TABLE cl CLUSTER BY NONE;
@@ -74,7 +72,6 @@ ALTER TABLE cl CLUSTER BY (A);
 ALTER TABLE cl SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name');
 ALTER TABLE cl DROP COLUMN a;
 ALTER TABLE cl RENAME COLUMN a TO aa;
-SELECT operation FROM (DESCRIBE HISTORY cl) ORDER BY version;
 CREATE TABLE pc (a INT, p INT) USING DELTA PARTITIONED BY (p);
 ALTER TABLE pc CLUSTER BY (a);
 -- features that go

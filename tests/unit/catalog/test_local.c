@@ -167,6 +167,23 @@ static int create_many(const char *folder, int number) {
     return won;
 }
 
+static void a_database_gets_another_comment_and_location(void **state) {
+    world *w = *state;
+    catalog_database d = {.name = STR("Sales"), .comment = STR("old")}, got;
+    str location;
+    OK(w->c->ops->create_database(w->c, &d, &w->err));
+    d = (catalog_database){.name = STR("SALES"), .location = STR("/elsewhere/s"), .comment = STR("it's new")};
+    OK(w->c->ops->replace_database(w->c, &d, &w->err));
+    OK(w->c->ops->get_database(w->c, STR("sales"), w->a, &got, &w->err));
+    assert_true(str_eqz(got.comment, "it's new"));
+    OK(w->c->ops->managed_location(w->c, STR("sales"), STR("t"), w->a, &location, &w->err));
+    assert_true(str_eqz(location, "/elsewhere/s/t"));
+    d.name = STR("nope");
+    assert_fails(w, w->c->ops->replace_database(w->c, &d, &w->err), "SCHEMA_NOT_FOUND");
+    d.name = STR("Default");
+    assert_fails(w, w->c->ops->replace_database(w->c, &d, &w->err), "UNSUPPORTED_FEATURE");
+}
+
 static void eight_processes_create_tables_at_once(void **state) {
     world *w = *state;
     pid_t children[N_PROCESSES];
@@ -253,6 +270,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_CATALOG(reading_makes_no_file_and_default_exists), WITH_CATALOG(names_are_kept_in_lower_case_and_found_without_case),
         WITH_CATALOG(tables_are_renamed_and_dropped),           WITH_CATALOG(databases_hold_tables_and_give_locations),
+        WITH_CATALOG(a_database_gets_another_comment_and_location),
         WITH_CATALOG(eight_processes_create_tables_at_once),    WITH_CATALOG(a_damaged_file_is_named_and_left_alone),
         WITH_CATALOG(a_foreign_or_newer_file_is_refused),       WITH_CATALOG(a_file_that_was_removed_reads_as_empty),
         cmocka_unit_test(a_remote_warehouse_is_refused),

@@ -360,6 +360,65 @@ static void v2_by_policy(void **state) {
     close_fixture(f);
 }
 
+/* Sidecars of at most so many rows; the stand-in keeps the last one. */
+static void v2_in_parts(void **state) {
+    (void)state;
+    static const struct {
+        int64_t rows, sidecars, last;
+    } cases[] = {{1, 5, 1}, {2, 3, 1}, {4, 2, 1}, {5, 1, 5}, {6, 1, 5}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        fixture *f = open_fixture(&(table_spec){.properties = "delta.checkpointPolicy=v2"});
+        f->env.checkpoint_part_rows = cases[i].rows;
+        assert_appended(&f->env, "a|b|c|d|e");
+        checkpoint(f, 1);
+        assert_int_equal(f->file.rows, cases[i].last);
+        const json_node *hint = hint_of(f), *list = json_get(json_get(hint, "v2Checkpoint"), "sidecarFiles");
+        assert_int_equal(list->count, cases[i].sidecars);
+        assert_int_equal(json_get_i64(hint, "size", -1), 5 + 3 + cases[i].sidecars);
+        assert_int_equal(json_get_i64(hint, "numOfAddFiles", -1), 5);
+        for (size_t k = 0; k < list->count; k++) {
+            str name = json_get_str(&list->values[k], "path", STR("")), head = arena_printf(f->arena, "%020d.checkpoint.%010zu.%010zu.", 1, k + 1, list->count);
+            assert_true(str_starts_with(name, head));
+            assert_non_null(write_log_text(f->store, arena_printf(f->arena, "_sidecars/%.*s", STR_ARG(name)).ptr, f->arena));
+        }
+        close_fixture(f);
+    }
+}
+
+static void v2_with_a_parquet_top(void **state) {
+    (void)state;
+    fixture *f = open_fixture(&(table_spec){.properties = "delta.checkpointPolicy=v2"});
+    f->env.checkpoint_top_parquet = true;
+    f->env.checkpoint_part_rows = 2;
+    assert_appended(&f->env, "a|b|c");
+    checkpoint(f, 1);
+    const json_node *hint = hint_of(f), *v2 = json_get(hint, "v2Checkpoint");
+    assert_true(str_ends_with(json_get_str(v2, "path", STR("")), STR(".parquet")));
+    assert_non_null(json_get(hint, "checkpointSchema"));
+    assert_int_equal(json_get(v2, "nonFileActions")->count, 3);
+    assert_int_equal(f->file.rows, 2 + 1 + 2); /* protocol, metaData; checkpointMetadata; the sidecars */
+    assert_int_equal(count_of(f, "checkpointMetadata"), 1);
+    assert_int_equal(count_of(f, "add"), 0);
+    assert_int_equal(count_of(f, "sidecar.path"), 2);
+    arrow_column bytes = column(f, 0, "sidecar.sizeInBytes");
+    assert_int_equal(arrow_i64(&bytes, 4, -1), 4);
+    close_fixture(f);
+}
+
+static void a_failed_part_leaves_no_hint(void **state) {
+    (void)state;
+    fixture *f = open_fixture(&(table_spec){.properties = "delta.checkpointPolicy=v2"});
+    delta_snapshot *s;
+    f->env.checkpoint_part_rows = 1;
+    assert_appended(&f->env, "a|b|c");
+    f->fails = true;
+    assert_ok(delta_snapshot_load(&f->env, ROOT, 1, &s, &f->err), &f->err);
+    assert_int_equal(delta_checkpoint_write(s, &f->err), SILT_NO_SPACE);
+    assert_null(write_log_text(f->store, "_last_checkpoint", f->arena));
+    delta_snapshot_release(s);
+    close_fixture(f);
+}
+
 /* ---- whole files on the local disk ---- */
 
 static silt_status look_while_writing(parquet_service *s, str local_path, const data_type *columns, struct ArrowArrayStream *rows, silt_error *err) {
@@ -420,6 +479,9 @@ int main(void) {
         cmocka_unit_test(a_failed_write_leaves_nothing),
         cmocka_unit_test(at_the_interval_after_commits),
         cmocka_unit_test(v2_by_policy),
+        cmocka_unit_test(v2_in_parts),
+        cmocka_unit_test(v2_with_a_parquet_top),
+        cmocka_unit_test(a_failed_part_leaves_no_hint),
         cmocka_unit_test(appears_whole_on_the_local_disk),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

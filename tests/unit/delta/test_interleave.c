@@ -6,11 +6,13 @@
 
 #include <stdio.h>
 
+#include "delta/commit_read.h"
+
 #include "support/schedule.h"
 
 #define MAX_WRITERS 3
 
-typedef enum writer_kind { APPEND, OVERWRITE, DELETE_ONE, SET_PROPERTY, ENABLE_DVS, CREATE, IDEMPOTENT } writer_kind;
+typedef enum writer_kind { APPEND, OVERWRITE, DELETE_ONE, SET_PROPERTY, ENABLE_DVS, CREATE, IDEMPOTENT, ADD_VECTOR, REWRITE_ONE } writer_kind;
 
 typedef struct scenario {
     writer_kind kinds[MAX_WRITERS];
@@ -64,12 +66,44 @@ static silt_status enable_dvs(delta_txn *t, const delta_snapshot *s, silt_error 
     return status;
 }
 
+typedef struct vector_job {
+    size_t writer;
+    delta_txn *txn;
+    bool found;
+} vector_job;
+
+/* One more row of the file `first` is deleted: its vector, if it has one, gives way to a larger one. */
+static silt_status enlarge_vector(void *ctx, size_t i, const delta_add *add, silt_error *err) {
+    static const char *const vectors[] = {"wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{M",
+                                          "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{N"};
+    vector_job *job = ctx;
+    (void)i;
+    if (!str_eqz(add->path, "first")) return SILT_OK;
+    delta_add changed = *add;
+    changed.dv = (delta_dv){.storage = 'i', .path_or_inline = str_of(vectors[job->writer]), .offset = -1, .size_bytes = 40, .cardinality = add->dv.cardinality + 1};
+    job->found = true;
+    TRY(delta_txn_read_file(job->txn, add->path, err));
+    TRY(delta_txn_remove_file(job->txn, add, true, err));
+    return delta_txn_add(job->txn, &changed, err);
+}
+
+static silt_status add_vector(size_t writer, const delta_snapshot *s, delta_txn *t, silt_error *err) {
+    vector_job job = {writer, t, false};
+    TRY(delta_snapshot_each_file(s, true, enlarge_vector, &job, err));
+    return job.found ? SILT_OK : err_FILE_NOT_FOUND(err, STR("first"));
+}
+
 static silt_status fill(writer_kind kind, size_t writer, const delta_snapshot *s, delta_txn *t, silt_error *err) {
     switch (kind) {
         case SET_PROPERTY: return write_set_property(t, s, file_of(writer), "1", err);
         case ENABLE_DVS: return enable_dvs(t, s, err);
         case IDEMPOTENT: TRY(delta_txn_set_txn_id(t, STR("app"), (int64_t)writer + 1, err)); return write_add_files(t, file_of(writer), err);
         case DELETE_ONE:
+            TRY(delta_txn_read_file(t, STR("first"), err));
+            TRY(write_remove_path(t, s, "first", err));
+            return write_add_files(t, file_of(writer), err);
+        case ADD_VECTOR: TRY(add_vector(writer, s, t, err)); return write_add_files(t, file_of(writer), err);
+        case REWRITE_ONE:
             TRY(delta_txn_read_file(t, STR("first"), err));
             TRY(write_remove_path(t, s, "first", err));
             return write_add_files(t, file_of(writer), err);
@@ -181,6 +215,70 @@ static bool told_the_truth(const scenario *sc, const schedule_result *r, const c
     return true;
 }
 
+/* ---- rows and their ids ---- */
+
+typedef struct id_range {
+    str path;
+    int64_t first, count;
+} id_range;
+
+typedef struct log_facts {
+    arena *a;
+    id_range *ranges;
+    size_t n_ranges, capacity;
+    int64_t last_time_ms;
+    size_t vector_commits;  /* how many gave `first` another vector */
+    int64_t vector_size;    /* of the last of them */
+    bool first_is_live;
+    const char *broken;     /* what does not hold, or NULL */
+} log_facts;
+
+/* A file that comes again (with another vector) has the ids that it had; a new one has ids of its own. */
+static void take_ids(log_facts *f, const delta_add *add) {
+    if (add->base_row_id < 0) return;
+    for (size_t i = 0; i < f->n_ranges; i++) {
+        const id_range *r = &f->ranges[i];
+        bool overlaps = add->base_row_id < r->first + r->count && r->first < add->base_row_id + 10;
+        if (str_eq(r->path, add->path) && add->base_row_id != r->first) f->broken = "a file has other row ids than before";
+        if (!str_eq(r->path, add->path) && overlaps) f->broken = "two files share row ids";
+    }
+    id_range own = {add->path, add->base_row_id, 10};
+    (void)!ARENA_PUSH(f->a, f->ranges, f->n_ranges, f->capacity, own);
+}
+
+static void take_commit(log_facts *f, const delta_commit *c) {
+    if (c->in_commit_timestamp_ms >= 0 && c->in_commit_timestamp_ms <= f->last_time_ms) f->broken = "in-commit timestamps do not rise";
+    if (c->in_commit_timestamp_ms >= 0) f->last_time_ms = c->in_commit_timestamp_ms;
+    for (size_t i = 0; i < c->n_removes; i++) {
+        if (!str_eqz(c->removes[i].path, "first")) continue;
+        if (!f->first_is_live) f->broken = "a file is removed that is not there";
+        if (c->removes[i].dv.storage && c->removes[i].dv.cardinality != f->vector_size) f->broken = "another vector is removed than the one that is there";
+        if (!c->removes[i].dv.storage && f->vector_size > 0) f->broken = "the file is removed without its vector";
+        f->first_is_live = false;
+    }
+    for (size_t i = 0; i < c->n_adds; i++) {
+        take_ids(f, &c->adds[i]);
+        if (!str_eqz(c->adds[i].path, "first")) continue;
+        if (f->first_is_live) f->broken = "a file is added twice";
+        f->first_is_live = true;
+        f->vector_size = c->adds[i].dv.storage ? c->adds[i].dv.cardinality : 0;
+        f->vector_commits += c->adds[i].dv.storage != 0;
+    }
+}
+
+/* Every commit built on the one before: deletions of one are never undone by another. */
+static bool log_holds_together(const delta_env *env, size_t versions, arena *a) {
+    log_facts f = {.a = a, .last_time_ms = -1};
+    for (size_t v = 0; v < versions; v++) {
+        delta_commit c;
+        MUST(delta_commit_read(env, ROOT, (int64_t)v, a, &c, NULL) == SILT_OK);
+        take_commit(&f, &c);
+    }
+    if (f.broken) fprintf(stderr, "does not hold: %s\n", f.broken);
+    MUST(f.vector_size == 0 || (size_t)f.vector_size == f.vector_commits);
+    return f.broken == NULL;
+}
+
 /* Without a fault somebody always gets through. */
 static bool somebody_commits(const scenario *sc, const schedule_result *r) {
     for (size_t i = 0; i < sc->n; i++)
@@ -201,6 +299,7 @@ static bool check_run(void *ctx, store *s, const schedule_result *r) {
     if (ok && versions > 0) ok = write_live_files(&env, a, &live, &at, NULL) == SILT_OK && at == (int64_t)versions - 1;
     /* every entry is one transaction */
     if (ok) ok = occurrences(log, "\"txnId\"") == versions && occurrences(log, "{\"commitInfo\"") == versions;
+    if (ok) ok = log_holds_together(&env, versions, a);
     arena_free(a);
     return ok;
 }
@@ -261,6 +360,43 @@ static void same_application(void **state) {
     explore_pair(IDEMPOTENT, IDEMPOTENT, NULL, false);
 }
 
+#define VECTORS "delta.enableDeletionVectors=true"
+
+static void explore_with(writer_kind a, writer_kind b, const char *properties) {
+    scenario sc = {.kinds = {a, b}, .n = 2, .table = {.properties = properties}, .is_created = true, .first = "first|other"};
+    explore(&sc, 0, false);
+    explore(&sc, SCHEDULE_ALL_FAULTS, true);
+}
+
+static void vector_vector(void **state) {
+    (void)state;
+    explore_pair(ADD_VECTOR, APPEND, "first", false); /* the protocol does not matter to the rules */
+    explore_with(ADD_VECTOR, ADD_VECTOR, VECTORS);
+}
+static void vector_rewrite(void **state) {
+    (void)state;
+    explore_with(ADD_VECTOR, REWRITE_ONE, VECTORS);
+    explore_with(ADD_VECTOR, OVERWRITE, VECTORS);
+}
+static void vectors_keep_row_ids(void **state) {
+    (void)state;
+    explore_with(ADD_VECTOR, APPEND, VECTORS "|delta.enableRowTracking=true|delta.enableInCommitTimestamps=true");
+    explore_with(ADD_VECTOR, ADD_VECTOR, VECTORS "|delta.enableRowTracking=true|delta.enableInCommitTimestamps=true");
+    explore_with(REWRITE_ONE, APPEND, "delta.enableRowTracking=true|delta.enableInCommitTimestamps=true");
+}
+
+/* Two may lose to one another's winners in turn; a third stands by. */
+static void three_change_one_file(void **state) {
+    (void)state;
+    scenario sc = {.kinds = {ADD_VECTOR, ADD_VECTOR, REWRITE_ONE}, .n = 3, .table = {.properties = VECTORS}, .is_created = true, .first = "first|other"};
+    explore(&sc, 0, true);
+    scenario mixed = {.kinds = {ADD_VECTOR, APPEND, ENABLE_DVS}, .n = 3, .table = {.properties = "delta.enableRowTracking=true"}, .is_created = true, .first = "first|other"};
+    const schedule_options random = {.n_writers = 3, .ctx = &mixed, .begin = new_world, .writer = run_writer, .check = check_run, .end = close_world,
+                                     .faults = SCHEDULE_ALL_FAULTS, .max_faults = 2, .random_runs = 300, .seed = 11};
+    schedule_stats stats;
+    assert_true(schedule_explore(&random, &stats));
+}
+
 static void create_create(void **state) {
     (void)state;
     scenario sc = {.kinds = {CREATE, CREATE}, .n = 2};
@@ -317,6 +453,10 @@ int main(void) {
         cmocka_unit_test(metadata_metadata),
         cmocka_unit_test(tolerated_metadata_append),
         cmocka_unit_test(same_application),
+        cmocka_unit_test(vector_vector),
+        cmocka_unit_test(vector_rewrite),
+        cmocka_unit_test(vectors_keep_row_ids),
+        cmocka_unit_test(three_change_one_file),
         cmocka_unit_test(create_create),
         cmocka_unit_test(row_ids_of_appends),
         cmocka_unit_test(timestamps_of_appends),

@@ -102,7 +102,7 @@ static silt_status print_scan(scan_printer *p, const relation *r, buf *out, silt
 static void condition_of(const char *sql, char out[96]) {
     arena *a = arena_new();
     silt_error err = {0};
-    table_resolver resolver = {NULL, resolve};
+    table_resolver resolver = {.resolve = resolve};
     scan_printer scans = {NULL, print_scan};
     bind_env env = {.resolver = &resolver, .time_zone = STR("UTC"), .ansi = true, .source_text = str_of(sql)};
     query *q;

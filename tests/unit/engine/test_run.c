@@ -21,7 +21,7 @@ static silt_status resolve(table_resolver *r, const relation *rel, arena *a, tab
 
 /* The text, parsed, bound (every table name is `t`) and pushed down. */
 static query *bind_text(const char *text, fake_table *t) {
-    static table_resolver resolver = {NULL, resolve};
+    static table_resolver resolver = {.resolve = resolve};
     bind_env *env = ARENA_NEW(fix.arena, bind_env);
     *env = plain_env;
     env->resolver = &resolver;

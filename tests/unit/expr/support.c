@@ -30,7 +30,7 @@ static silt_status resolve(table_resolver *r, const relation *rel, arena *a, tab
 }
 
 table_resolver *test_resolver(void) {
-    static table_resolver r = {NULL, resolve};
+    static table_resolver r = {.resolve = resolve};
     return &r;
 }
 
