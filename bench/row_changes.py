@@ -4,9 +4,11 @@
   merge_dv, delete_dv, update_dv      the same with deletion vectors (deltalake has none: its copy-on-write is the peer)
   merge_sorted                        the table as 200 files sorted by key: a MERGE into 4 of them
   merge_partitions                    400 partitions: a MERGE into 2 of them
+  merge_memory                        60 million rows (2 GB), a source of 15 million, under silt.memory.limit=2GB: it spills and finishes
   appends                             200 appends of 10 rows by one process, each durable
 """
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,8 +16,9 @@ import tempfile
 from measuring import DATA, compare, expect, once, timed_python
 
 GOALS = {"merge_cow": "deltalake / silt ≥ 1.4, silt / rewrite ≤ 1.15", "delete_cow": "deltalake / silt ≥ 1.4, silt / rewrite ≤ 1.15", "update_cow": "silt / rewrite ≤ 1.15",
-         "merge_dv": "deltalake / silt ≥ 8", "delete_dv": "deltalake / silt ≥ 10", "update_dv": "deltalake / silt ≥ 8", "merge_sorted": "silt / rewrite of the touched files ≤ 1.15 beside its search",
-         "merge_partitions": "silt: what the 2 cost", "appends": "deltalake / silt ≥ 6"}
+         "merge_dv": "deltalake / silt ≥ 8", "delete_dv": "deltalake / silt ≥ 10", "update_dv": "deltalake / silt ≥ 8", "merge_sorted": "costs what the touched files cost",
+         "merge_partitions": "costs what the 2 cost", "merge_memory": "peak < 2.5 GB",
+         "appends": "deltalake / silt ≥ 6"}
 
 DELETE, UPDATE = "l_suppkey % 16 = 3", "l_suppkey % 50 = 7"  # 6 % and 2 %, all over the table
 ON = "t.l_orderkey = s.l_orderkey AND t.l_linenumber = s.l_linenumber"
@@ -42,17 +45,31 @@ def partitioned_table(silt, lineitem):
 
 
 def sources(lineitem):
-    """Parquet files of what is merged: changed rows, and a tenth as many new ones."""
+    """Parquet files of what is merged: changed rows, and fewer new ones, with keys that lineitem leaves free (8 of 32 are used)."""
     def make(path):
         import duckdb
         con = duckdb.connect()
         base = "'%s/lineitem.parquet'" % lineitem
         changed = "SELECT * REPLACE (l_quantity + 1 AS l_quantity, 'changed' AS l_comment) %s FROM " + base + " WHERE %s"
-        fresh = "SELECT * REPLACE (l_orderkey + 100000000 AS l_orderkey) %s FROM " + base + " WHERE %s"
+        fresh = "SELECT * REPLACE (l_orderkey + 16 AS l_orderkey) %s FROM " + base + " WHERE %s"
         for name, more, old, new in (("spread", "", "l_partkey % 32 = 5", "l_partkey % 320 = 7"), ("near", "", "l_orderkey BETWEEN 3000000 AND 3090000 AND l_partkey % 4 = 1", "l_orderkey BETWEEN 3000000 AND 3010000 AND l_partkey % 8 = 1"),
                                      ("parts", ", CAST(l_suppkey % 400 AS INT) AS part", "l_suppkey % 400 IN (3, 7) AND l_partkey % 4 = 1", "l_suppkey % 400 IN (3, 7) AND l_partkey % 40 = 2")):
             con.execute("COPY (%s UNION ALL %s) TO '%s/%s.parquet' (FORMAT parquet)" % (changed % (more, old), fresh % (more, new), path, name))
     return once("changes_sources", make)
+
+
+def large(lineitem, silt):
+    """Ten lineitems with keys of their own, and a source of a quarter of them."""
+    def make(path):
+        import duckdb
+        con = duckdb.connect(config={"temp_directory": path, "memory_limit": "4GB"})
+        con.execute("SET preserve_insertion_order = false")
+        ten = "(SELECT * REPLACE (l_orderkey + 10000000 * i AS l_orderkey) FROM '%s/lineitem.parquet', range(10) n(i))" % lineitem
+        con.execute("COPY %s TO '%s/ten.parquet' (FORMAT parquet)" % (ten, path))
+        con.execute("COPY (SELECT * REPLACE ('changed' AS l_comment) FROM '%s/ten.parquet' WHERE l_partkey %% 4 = 1) TO '%s/source.parquet' (FORMAT parquet)" % (path, path))
+        run_silt(silt, "CREATE TABLE delta.`%s/t` USING DELTA AS SELECT * FROM parquet.`%s/ten.parquet`" % (path, path))
+        os.remove(os.path.join(path, "ten.parquet"))
+    return once("changes_large", make)
 
 
 def fresh_copy(made, work, name):
@@ -147,6 +164,21 @@ def merging_partitions(silt, lineitem, rounds):
     return contest(silt, rounds, made, made, merge_statement(source, condition), rows, merge_code(source, condition), plain)
 
 
+def merging_large(silt, lineitem):
+    made = large(lineitem, silt)
+    work = tempfile.mkdtemp(dir=DATA)
+    rows = 10 * counted(lineitem, "SELECT count(*) FROM %s WHERE l_partkey %% 4 = 1")
+    command, _ = silt_change(silt, work, merge_statement(os.path.join(made, "source.parquet"), ON), rows)
+    command[2] = "SET silt.memory.limit = 2GB; " + command[2]
+
+    def check(out):
+        expect("rows", str(rows) in re.findall(r"\d+", out), True)
+    try:
+        return compare(1, [("silt, 2 GB", command, fresh_copy(made, work, "silt"), check)])
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
 def appending(silt, rounds):
     work = tempfile.mkdtemp(dir=DATA)
     values = ",".join("(%d,'v')" % i for i in range(10))
@@ -173,5 +205,6 @@ def steps(silt, lineitem, rounds):
             made[name + ("_dv" if dv else "_cow")] = lambda run=run, dv=dv: run(silt, lineitem(), rounds, dv)
     made["merge_sorted"] = lambda: merging_sorted(silt, lineitem(), rounds)
     made["merge_partitions"] = lambda: merging_partitions(silt, lineitem(), rounds)
+    made["merge_memory"] = lambda: merging_large(silt, lineitem())
     made["appends"] = lambda: appending(silt, rounds)
     return made

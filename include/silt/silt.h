@@ -49,7 +49,7 @@ typedef struct silt_session silt_session;
 typedef struct silt_session_options {
     size_t struct_size;
     /** Configuration by Spark's names: "spark.sql.warehouse.dir" (default ./spark-warehouse), "spark.sql.session.timeZone", "spark.sql.ansi.enabled", …; Silt's own: "silt.memory.limit"
-     * ("2GB"), "silt.threads", "silt.temp.dir". */
+     * ("2GB"), "silt.threads", "silt.temp.dir", "silt.commit.rerun" (how often a statement that lost to another writer is run again; default 0). */
     const char *const *keys;
     const char *const *values;
     size_t n_settings;
@@ -93,6 +93,9 @@ SILT_API silt_status silt_export_parquet(silt_session *session, const char *sql,
 SILT_API void silt_stream_error(struct ArrowArrayStream *stream, silt_error *out);
 /** One line about what the statement did ("3 rows in 1 file, version 4"), "" for none. Borrowed from the stream. */
 SILT_API const char *silt_stream_message(struct ArrowArrayStream *stream);
+/** What the user should know about the statement's effects also in a log: a protocol that was upgraded, and which engines can no longer use the table. "" for nothing. Borrowed from
+ * the stream. */
+SILT_API const char *silt_stream_note(struct ArrowArrayStream *stream);
 /** Progress of the running query, 0..1, negative when unknown. */
 SILT_API double silt_stream_progress(struct ArrowArrayStream *stream);
 /**
@@ -157,6 +160,7 @@ typedef struct silt_write_options {
     const char *const *property_keys;   /**< table properties of a new table */
     const char *const *property_values;
     size_t n_properties;
+    const char *replace_where;       /**< with SILT_OVERWRITE: a Spark SQL predicate; only rows that satisfy it are replaced, and all new rows must; NULL: the whole table */
 } silt_write_options;
 
 typedef struct silt_write_result {

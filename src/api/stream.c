@@ -111,6 +111,11 @@ const char *silt_stream_message(struct ArrowArrayStream *stream) {
     return s ? s->message : "";
 }
 
+const char *silt_stream_note(struct ArrowArrayStream *stream) {
+    stream_state *s = own_state(stream);
+    return s && s->result ? statement_result_note(s->result) : "";
+}
+
 double silt_stream_progress(struct ArrowArrayStream *stream) {
     stream_state *s = own_state(stream);
     return s && s->result ? statement_result_progress(s->result) : -1;

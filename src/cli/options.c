@@ -282,9 +282,11 @@ int run_statement(silt_session *session, const options *o, output *out, const ch
     silt_query_options qo = {.struct_size = sizeof qo, .parameter_names = o->param_names.items, .parameter_values = o->param_values.items, .n_parameters = o->param_names.count};
     if (silt_query(session, sql, &qo, &stream, &err) != SILT_OK) return report_error(&err);
     clear_progress();
-    char *message = text_of("%s", silt_stream_message(&stream));
+    char *message = text_of("%s", silt_stream_message(&stream)), *note = text_of("%s", silt_stream_note(&stream));
     int code = output_stream(out, &stream);
     if (code == EXIT_DONE && *message && !o->quiet && isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", message);
+    if (code == EXIT_DONE && *note && !o->quiet) fprintf(stderr, "note: %s\n", note);
     free(message);
+    free(note);
     return code;
 }

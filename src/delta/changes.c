@@ -3,8 +3,8 @@
  * partition columns of the source: they cost nothing per row, and predicates on them prune. Change data files have _change_type as a column, so they are a source of
  * their own.
  */
-#include "delta/source.h"
 #include "delta/changes.h"
+#include "delta/source.h"
 
 #include <stdlib.h>
 
@@ -118,7 +118,8 @@ static silt_status load_mask(void *ctx, size_t i, silt_error *err) {
     return f->only ? SILT_OK : error_no_memory(err);
 }
 
-static silt_status load_masks(const changes_source *t, scan_file *files, const size_t *masked, size_t n, arena *a, silt_error *err) {
+static silt_status load_masks(const changes_source *t, scan_file *files, const size_t *masked, size_t n, arena *a,
+                              silt_error *err) {
     if (n == 0) return SILT_OK;
     bitmap_list *list = ARENA_NEW(a, bitmap_list);
     if (!list || !(list->items = ARENA_ARRAY(a, n, bitmap *)) || !arena_defer(a, free_bitmaps, list)) return error_no_memory(err);
@@ -214,7 +215,8 @@ static silt_status change_schema(const data_type *schema, arena *a, const data_t
 }
 
 /* The table's partition columns, then the change columns that are constants of a file. */
-static silt_status partition_columns(const delta_metadata *m, bool mixed, arena *a, const uint32_t **out, size_t *out_n, silt_error *err) {
+static silt_status partition_columns(const delta_metadata *m, bool mixed, arena *a, const uint32_t **out, size_t *out_n,
+                                     silt_error *err) {
     uint32_t *columns = ARENA_ARRAY(a, m->n_partition_columns + DELTA_CHANGE_COLUMNS, uint32_t);
     size_t n = 0;
     if (!columns) return error_no_memory(err);
@@ -229,7 +231,8 @@ static silt_status partition_columns(const delta_metadata *m, bool mixed, arena 
     return SILT_OK;
 }
 
-static silt_status file_values(const changes_source *t, const delta_metadata *m, const change_file *f, arena *a, value *out, silt_error *err) {
+static silt_status file_values(const changes_source *t, const delta_metadata *m, const change_file *f, arena *a, value *out,
+                               silt_error *err) {
     size_t n = m->n_partition_columns;
     for (size_t i = 0; i < n; i++) {
         const field *column = &t->base.schema->fields[t->base.partition_columns[i]];
@@ -252,14 +255,14 @@ static silt_status fill_source(changes_source *t, const data_type *schema, bool 
     const delta_metadata *m = delta_snapshot_metadata(s);
     const change_list *l = &t->set->list;
     str name = delta_table_name(delta_snapshot_env(s), delta_snapshot_root(s));
-    t->base = (table_source){
-        .ops = &source_ops,
-        .schema = schema,
-        .match = source_column_match(m),
-        .description = arena_printf(a, "changes of delta.`%.*s`%s", STR_ARG(name), mixed ? " (change files)" : ""),
-        .format = STR("delta"),
-        .location = arena_str(a, name),
-        .version = -1}; /* what happened is no state of the table: whoever reads it does not depend on one */
+    t->base =
+        (table_source){.ops = &source_ops,
+                       .schema = schema,
+                       .match = source_column_match(m),
+                       .description = arena_printf(a, "changes of delta.`%.*s`%s", STR_ARG(name), mixed ? " (change files)" : ""),
+                       .format = STR("delta"),
+                       .location = arena_str(a, name),
+                       .version = -1}; /* what happened is no state of the table: whoever reads it does not depend on one */
     if (str_is_null(t->base.description) || str_is_null(t->base.location)) return error_no_memory(err);
     TRY(partition_columns(m, mixed, a, &t->base.partition_columns, &t->base.n_partition_columns, err));
     t->files = ARENA_ARRAY(a, l->n_files + 1, const change_file *);
@@ -295,7 +298,8 @@ static bool has_kind(const change_list *l, bool mixed) {
     return false;
 }
 
-static silt_status make_sources(change_set *set, const delta_changes_spec *spec, table_source *out[2], size_t *out_n, silt_error *err) {
+static silt_status make_sources(change_set *set, const delta_changes_spec *spec, table_source *out[2], size_t *out_n,
+                                silt_error *err) {
     const data_type *schema;
     TRY(change_schema(delta_snapshot_metadata(spec->read)->schema, set->arena, &schema, err));
     TRY(change_list_load(spec, set->arena, &set->list, err));
@@ -327,7 +331,8 @@ silt_status delta_changes_load(const delta_changes_spec *spec, table_source *out
 /* ---- from times to versions ---- */
 
 /* The version at a time; *out_before where that is before the first. */
-static silt_status version_at(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out, bool *out_before, silt_error *err) {
+static silt_status version_at(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out, bool *out_before,
+                              silt_error *err) {
     silt_error why = {0};
     silt_status status = delta_version_at(env, root, timestamp_ms, out, &why);
     *out_before = status != SILT_OK && strcmp(why.condition, "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION") == 0;

@@ -12,7 +12,7 @@
 typedef struct delta_changes_spec {
     const delta_snapshot *read; /**< the rows are read by its schema; retained by the sources */
     int64_t from, to;           /**< versions, both included; to <= the newest version; to < from: no rows */
-    bool unsafe;                /**< do not ask whether the files' schemas fit (…unsafeBatchReadOnIncompatibleSchemaChanges.enabled) */
+    bool unsafe; /**< do not ask whether the files' schemas fit (…unsafeBatchReadOnIncompatibleSchemaChanges.enabled) */
 } delta_changes_spec;
 
 /** Columns behind the table's: _change_type STRING, _commit_version BIGINT, _commit_timestamp TIMESTAMP. */
@@ -28,7 +28,8 @@ typedef struct delta_changes_spec {
 silt_status delta_changes_load(const delta_changes_spec *spec, table_source *out[2], size_t *out_n, silt_error *err) MUST_CHECK;
 
 /** The first version at or after a time; the earliest one for times before it. DELTA_TIMESTAMP_GREATER_THAN_COMMIT behind the newest. */
-silt_status delta_changes_version_from(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out, silt_error *err) MUST_CHECK;
+silt_status delta_changes_version_from(const delta_env *env, str root, int64_t timestamp_ms, int64_t *out,
+                                       silt_error *err) MUST_CHECK;
 /** Can rows of `files`, written under its schema (of that version), be read by `read`'s (of read_version)? Only columns may have been added; PROTOCOL.md leaves it to engines: as Delta has it. */
 bool delta_changes_schema_fits(const delta_metadata *files, int64_t version, const delta_metadata *read, int64_t read_version);
 

@@ -15,6 +15,7 @@
 /** One commit's turn. */
 typedef struct commit_changes {
     arena *arena;
+    const delta_metadata *metadata; /* NULL: the commit has none */
     change_file *files;
     size_t n_files, capacity;
 } commit_changes;
@@ -25,7 +26,7 @@ typedef struct reading {
     str root;
     const int64_t *times_ms; /**< by version - from; of the commit files */
     commit_changes *commits;
-    bool skip_schema;
+    size_t n;
 } reading;
 
 /* ---- checks ---- */
@@ -34,27 +35,47 @@ static silt_status no_feed(const reading *r, int64_t version, silt_error *err) {
     return err_DELTA_MISSING_CHANGE_DATA(err, r->spec->from, r->spec->to, version);
 }
 
-static silt_status check_schema(const reading *r, const delta_metadata *m, int64_t version, bool is_change, arena *a, silt_error *err) {
+static silt_status check_schema(const reading *r, const delta_metadata *m, int64_t version, bool is_change, arena *a,
+                                silt_error *err) {
     const delta_metadata *read = delta_snapshot_metadata(r->spec->read);
     int64_t read_version = delta_snapshot_version(r->spec->read);
     if (r->spec->unsafe || delta_changes_schema_fits(m, version, read, read_version)) return SILT_OK;
     str text = type_simple(read->schema, a);
     return is_change ? err_DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_SCHEMA_CHANGE(err, r->spec->from, r->spec->to, text, version)
-                     : err_DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA(err, r->spec->from, r->spec->to, text, read_version, version);
+                     : err_DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA(err, r->spec->from, r->spec->to, text, read_version,
+                                                                           version);
 }
 
-/* What held when the first version of the range was written. */
+static silt_status check_metadata(const reading *r, const delta_metadata *m, int64_t version, bool is_change, arena *a,
+                                  silt_error *err) {
+    if (!delta_config_bool(&m->configuration, FEED)) return no_feed(r, version, err);
+    return check_schema(r, m, version, is_change, a, err);
+}
+
+/* The commits tell the metadata at the start of the range where the first has it, or where none of them changes what is read by. */
+static const delta_metadata *metadata_at_start(const reading *r) {
+    if (r->commits[0].metadata) return r->commits[0].metadata;
+    bool changes = r->spec->to != delta_snapshot_version(r->spec->read);
+    for (size_t i = 1; i < r->n; i++) changes |= r->commits[i].metadata != NULL;
+    return changes ? NULL : delta_snapshot_metadata(r->spec->read);
+}
+
+/* What held when the first version of the range was written: else its whole state has to be rebuilt. */
 static silt_status check_start(const reading *r, arena *a, silt_error *err) {
+    const delta_metadata *m = metadata_at_start(r);
     delta_snapshot *s;
-    int64_t from = r->spec->from;
-    if (from == delta_snapshot_version(r->spec->read))
-        s = delta_snapshot_retain(r->spec->read);
-    else
-        TRY(delta_snapshot_load(r->env, r->root, from, &s, err));
-    const delta_metadata *m = delta_snapshot_metadata(s);
-    silt_status status = delta_config_bool(&m->configuration, FEED) ? check_schema(r, m, from, false, a, err) : no_feed(r, from, err);
+    if (m) return check_metadata(r, m, r->spec->from, false, a, err);
+    TRY(delta_snapshot_load(r->env, r->root, r->spec->from, &s, err));
+    silt_status status = check_metadata(r, delta_snapshot_metadata(s), r->spec->from, false, a, err);
     delta_snapshot_release(s);
     return status;
+}
+
+static silt_status check_all(const reading *r, arena *a, silt_error *err) {
+    TRY(check_start(r, a, err));
+    for (size_t i = 0; i < r->n; i++)
+        if (r->commits[i].metadata) TRY(check_metadata(r, r->commits[i].metadata, r->spec->from + (int64_t)i, true, a, err));
+    return SILT_OK;
 }
 
 /* ---- file actions ---- */
@@ -144,7 +165,8 @@ static silt_status take_actions(commit_changes *c, const delta_commit *commit, s
 static silt_status take_change_files(commit_changes *c, const delta_commit *commit, silt_error *err) {
     for (size_t i = 0; i < commit->n_cdcs; i++) {
         const delta_cdc *cdc = &commit->cdcs[i];
-        change_file f = {.kind = CHANGE_MIXED, .path = cdc->path, .partition_values = cdc->partition_values, .size_bytes = cdc->size_bytes};
+        change_file f = {
+            .kind = CHANGE_MIXED, .path = cdc->path, .partition_values = cdc->partition_values, .size_bytes = cdc->size_bytes};
         TRY(push(c, f, err));
     }
     return SILT_OK;
@@ -159,8 +181,7 @@ static silt_status read_commit(void *ctx, size_t i, silt_error *err) {
     c->arena = arena_new();
     if (!c->arena) return error_no_memory(err);
     TRY(delta_commit_read(r->env, r->root, version, c->arena, &commit, err));
-    if (commit.metadata && !delta_config_bool(&commit.metadata->configuration, FEED)) return no_feed(r, version, err);
-    if (commit.metadata) TRY(check_schema(r, commit.metadata, version, true, c->arena, err));
+    c->metadata = commit.metadata;
     if (commit.n_cdcs > 0)
         TRY(take_change_files(c, &commit, err));
     else if (!only_copied(commit.commit_info, c->arena))
@@ -210,16 +231,16 @@ static silt_status gather(const reading *r, size_t n, arena *a, change_list *out
 }
 
 silt_status change_list_load(const delta_changes_spec *spec, arena *a, change_list *out, silt_error *err) {
-    size_t n = (size_t)(spec->to - spec->from + 1);
     reading r = {.spec = spec, .env = delta_snapshot_env(spec->read), .root = delta_snapshot_root(spec->read)};
     *out = (change_list){0};
     if (spec->to < spec->from) return SILT_OK;
-    TRY(check_start(&r, a, err));
+    r.n = (size_t)(spec->to - spec->from + 1);
     TRY(file_times(&r, a, &r.times_ms, err));
-    r.commits = ARENA_ARRAY(a, n, commit_changes);
+    r.commits = ARENA_ARRAY(a, r.n, commit_changes);
     if (!r.commits) return error_no_memory(err);
-    silt_status status = thread_for(r.env->n_threads, n, read_commit, &r, err);
-    silt_status gathered = gather(&r, n, a, out, status == SILT_OK ? err : NULL);
+    silt_status status = thread_for(r.env->n_threads, r.n, read_commit, &r, err);
+    if (status == SILT_OK) status = check_all(&r, a, err);
+    silt_status gathered = gather(&r, r.n, a, out, status == SILT_OK ? err : NULL);
     return status == SILT_OK ? gathered : status;
 }
 

@@ -4,14 +4,18 @@
 
 #include "delta/changes.h"
 
-typedef enum change_kind { CHANGE_INSERT, CHANGE_DELETE, CHANGE_MIXED /**< a change data file: its own _change_type column says */ } change_kind;
+typedef enum change_kind {
+    CHANGE_INSERT,
+    CHANGE_DELETE,
+    CHANGE_MIXED /**< a change data file: its own _change_type column says */
+} change_kind;
 
 typedef struct change_file {
     change_kind kind;
     str path; /**< as in the log */
     str_map partition_values;
     int64_t size_bytes, modified_ms;
-    str stats; /**< {NULL,0} when unknown */
+    str stats;              /**< {NULL,0} when unknown */
     bool only_difference;   /**< rows in `with` that are not in `without`; else all rows that are not in `without` */
     delta_dv with, without; /**< storage 0: none */
     int64_t version, timestamp_us;

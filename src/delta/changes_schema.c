@@ -30,7 +30,8 @@ static bool keeps_names(const data_type *older, const data_type *newer) {
 static bool mapping_fits(const delta_metadata *older, const delta_metadata *newer) {
     bool was = is_mapped(older), is = is_mapped(newer);
     if (!was && !is) return true;
-    return is && keeps_names(older->schema, newer->schema); /* without mapping physical names are the names: an upgrade compares alike */
+    return is && keeps_names(older->schema,
+                             newer->schema); /* without mapping physical names are the names: an upgrade compares alike */
 }
 
 /** Which of two nullabilities may differ. */
@@ -56,7 +57,8 @@ static bool type_fits(const data_type *was, const data_type *is, null_rule rule)
     if (was->id != is->id) return false;
     switch (was->id) {
         case TYPE_STRUCT: return struct_fits(was, is, rule);
-        case TYPE_ARRAY: return null_fits(was->contains_null, is->contains_null, rule) && type_fits(was->element, is->element, rule);
+        case TYPE_ARRAY:
+            return null_fits(was->contains_null, is->contains_null, rule) && type_fits(was->element, is->element, rule);
         case TYPE_MAP:
             return null_fits(was->contains_null, is->contains_null, rule) && type_fits(was->key, is->key, rule) &&
                    type_fits(was->element, is->element, rule);
@@ -67,7 +69,8 @@ static bool type_fits(const data_type *was, const data_type *is, null_rule rule)
 /* Partition values stand in the log: under another partitioning they would not be found. */
 static bool partitioning_fits(const delta_metadata *a, const delta_metadata *b) {
     bool fits = a->n_partition_columns == b->n_partition_columns;
-    for (size_t i = 0; fits && i < a->n_partition_columns; i++) fits = str_eq_fold(a->partition_columns[i], b->partition_columns[i]);
+    for (size_t i = 0; fits && i < a->n_partition_columns; i++)
+        fits = str_eq_fold(a->partition_columns[i], b->partition_columns[i]);
     return fits;
 }
 

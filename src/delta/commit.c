@@ -250,6 +250,39 @@ static silt_status check_same_log(const delta_txn *t, silt_error *err) {
     return is_same ? SILT_OK : replaced_underneath(t, "the entry of", err);
 }
 
+/* ---- after the put ---- */
+
+static bool has_checkpoint(const delta_txn *t) {
+    store_list_result found = {0};
+    bool has = false;
+    str dir = arena_printf(t->arena, "%.*s/_delta_log", STR_ARG(t->root));
+    if (str_is_null(dir) || store_list(t->env->store, dir, STR_NULL, false, t->arena, &found, NULL) != SILT_OK) return false;
+    for (size_t i = 0; i < found.count; i++) has |= str_find(found.items[i].path, STR(".checkpoint.")) != SIZE_MAX;
+    return has;
+}
+
+/* Is the entry that was read still there, or gone by clean-up alone? Where the store does not answer, yes. */
+static bool is_same_log_still(const delta_txn *t) {
+    store_entry entry;
+    const delta_snapshot *s = t->snapshot;
+    str path = log_path_file(t->root, t->read_version, ".json", t->arena);
+    silt_status status = str_is_null(path) ? SILT_NO_MEMORY : store_stat(t->env->store, path, t->arena, &entry, NULL);
+    if (status == SILT_NOT_FOUND) return has_checkpoint(t);
+    return status != SILT_OK || s->commit_size < 0 || (entry.size_bytes == s->commit_size && entry.modified_ms == s->commit_modified_ms);
+}
+
+/*
+ * A table may be dropped between the look at its log and the put, which then makes the folder again, with one entry that belongs to nothing: the name could not be used any more,
+ * and a table that was created there meanwhile would have a gap. Such an entry is taken back.
+ */
+static silt_status check_not_orphaned(const delta_txn *t, str path, silt_error *err) {
+    if (!t->snapshot || is_same_log_still(t)) return SILT_OK;
+    (void)!store_remove(t->env->store, path, NULL);
+    str dir = str_slice(path, 0, str_rfind_char(path, '/'));
+    (void)!store_remove_dir(t->env->store, dir, NULL);
+    return replaced_underneath(t, "the table was dropped or replaced before the commit:", err);
+}
+
 /* Where rows are not tracked, ids of the caller's are dropped rather than written. */
 static void drop_row_ids_if_untracked(delta_txn *t) {
     if (delta_protocol_has(txn_protocol(t), "rowTracking")) return;
@@ -280,6 +313,7 @@ silt_status delta_txn_commit(delta_txn *t, const delta_commit_info *info, int64_
         TRY_OUT(put_entry(t, info, version, path, buf_str(&entry), &outcome, err));
         if (outcome == PUT_TAKEN) TRY_OUT(catch_up(t, version, &ours, err));
         if (ours) {
+            TRY_OUT(check_not_orphaned(t, path, err));
             t->committed = true;
             *out_version = version;
             post_commit(t, info, version);

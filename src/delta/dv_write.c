@@ -50,7 +50,8 @@ static silt_status name_file(const packer *p, str *out_path, str *out_encoded) {
     char uuid[37], encoded[21] = {0};
     uint8_t bytes[16];
     uuid_generate(uuid);
-    if (!uuid_parse((str){uuid, 36}, bytes) || !z85_encode(bytes, sizeof bytes, encoded)) return err_INTERNAL_ERROR(p->err, "a UUID that cannot be encoded");
+    if (!uuid_parse((str){uuid, 36}, bytes) || !z85_encode(bytes, sizeof bytes, encoded))
+        return err_INTERNAL_ERROR(p->err, "a UUID that cannot be encoded");
     str folder = str_is_null(p->prefix) ? p->root : path_join(p->a, p->root, p->prefix);
     str name = arena_printf(p->a, "deletion_vector_%s.bin", uuid);
     if (str_is_null(folder) || str_is_null(name)) return error_no_memory(p->err);
@@ -92,9 +93,10 @@ static silt_status write_one(packer *p, delta_dv_job *job, buf *body) {
     return body->len <= INLINE_MAX ? store_inline(p, buf_str(body), &job->out) : pack(p, buf_str(body), job);
 }
 
-silt_status delta_dv_write(const delta_env *env, str root, str random_prefix, delta_dv_job *jobs, size_t n, arena *a, str **out_paths, size_t *out_n,
-                           silt_error *err) {
-    packer p = {.env = env, .root = root, .prefix = random_prefix, .a = a, .err = err, .waiting = ARENA_ARRAY(a, n + 1, delta_dv_job *)};
+silt_status delta_dv_write(const delta_env *env, str root, str random_prefix, delta_dv_job *jobs, size_t n, arena *a,
+                           str **out_paths, size_t *out_n, silt_error *err) {
+    packer p = {
+        .env = env, .root = root, .prefix = random_prefix, .a = a, .err = err, .waiting = ARENA_ARRAY(a, n + 1, delta_dv_job *)};
     buf body;
     silt_status status = p.waiting ? SILT_OK : error_no_memory(err);
     buf_init(&p.bytes, FILE_MAX);

@@ -15,7 +15,7 @@ typedef struct delta_dv_job {
  * table root, or in a folder `random_prefix` of it (null: none). Durable on return.
  * @param out_paths  files made, absolute in the store, in `a`; also after a failure, for discarding
  */
-silt_status delta_dv_write(const delta_env *env, str root, str random_prefix, delta_dv_job *jobs, size_t n, arena *a, str **out_paths, size_t *out_n,
-                           silt_error *err) MUST_CHECK;
+silt_status delta_dv_write(const delta_env *env, str root, str random_prefix, delta_dv_job *jobs, size_t n, arena *a,
+                           str **out_paths, size_t *out_n, silt_error *err) MUST_CHECK;
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * What deltalake (delta-rs), DuckDB's delta extension, Trino and polars do with each table feature, as their releases of 2026 stand: their sources and documents, and where a
  * line says "seen" their answer to a table that Spark wrote. A peer that reads a feature but ignores it when it writes (deltalake writes by copy where a table has
- * deletion vectors) counts as able. polars writes through deltalake. Another release is a matter of changing a row.
+ * deletion vectors) counts as able. deltalake is asked through its own engine (QueryBuilder, seen with deletion vectors and column mapping): its to_pyarrow_table refuses every reader feature.
+ * polars writes through deltalake. Another release is a matter of changing a row.
  */
 #include "delta/peer_support.h"
 

@@ -88,7 +88,8 @@ static silt_status write_statement(const kept_rows *k, const running_query *r, b
 static int64_t rows_told(duckdb_result *result) {
     duckdb_data_chunk chunk = duckdb_fetch_chunk(*result);
     if (!chunk) return 0;
-    int64_t rows = duckdb_data_chunk_get_size(chunk) ? *(const int64_t *)duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0)) : 0;
+    int64_t rows =
+        duckdb_data_chunk_get_size(chunk) ? *(const int64_t *)duckdb_vector_get_data(duckdb_data_chunk_get_vector(chunk, 0)) : 0;
     duckdb_destroy_data_chunk(&chunk);
     return rows;
 }

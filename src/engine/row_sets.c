@@ -55,18 +55,6 @@ static bool is_place(const places *p, size_t i) {
            (!p->row_valid || duckdb_validity_row_is_valid(p->row_valid, i)) && p->files[i] >= 0 && p->rows[i] >= 0;
 }
 
-/* Rows i … i + n of one file, every one a place. Row numbers mostly run; then the bitmap fills the bytes in one go. */
-static void fill_run(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out) {
-    bool runs = true;
-    for (size_t i = 1; runs && i < n; i++) runs = rows[i] == rows[0] + (int64_t)i;
-    if (!runs) {
-        for (size_t i = 0; i < n; i++) out[i] = bitmap_contains(b, (uint64_t)rows[i]);
-        return;
-    }
-    bitmap_fill_live(b, (uint64_t)rows[0], n, out);
-    for (size_t i = 0; i < n; i++) out[i] = !out[i];
-}
-
 static void fill(const row_set *s, const places *p, size_t n, uint8_t *out) {
     for (size_t from = 0, to; from < n; from = to) {
         to = from + 1;
@@ -74,10 +62,8 @@ static void fill(const row_set *s, const places *p, size_t n, uint8_t *out) {
         if (!is_place(p, from)) continue;
         while (to < n && p->files[to] == p->files[from] && is_place(p, to)) to++;
         const bitmap *b = row_set_of_file(s, (size_t)p->files[from]);
-        if (b)
-            fill_run(b, p->rows + from, to - from, out + from);
-        else
-            memset(out + from, 0, to - from);
+        if (b) bitmap_fill_live_at(b, p->rows + from, to - from, out + from);
+        for (size_t i = from; i < to; i++) out[i] = b && !out[i];
     }
 }
 
@@ -101,7 +87,8 @@ static void in_rows(duckdb_function_info info, duckdb_data_chunk in, duckdb_vect
 
 silt_status engine_register_row_sets(engine *e, duckdb_connection connection, silt_error *err) {
     duckdb_scalar_function f = duckdb_create_scalar_function();
-    duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT), truth = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
+    duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT),
+                        truth = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
     duckdb_scalar_function_set_name(f, "silt_in_rows");
     for (int i = 0; i < 3; i++) duckdb_scalar_function_add_parameter(f, number);
     duckdb_scalar_function_set_return_type(f, truth);

@@ -11,6 +11,7 @@
 #include "engine/scan.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "engine/sources.h"
 
@@ -65,6 +66,34 @@ static silt_status collect_wanted(scan_node *node, arena *a, silt_error *err) {
     return SILT_OK;
 }
 
+/* Any order that brings equal values together will do. */
+static int compare_partitions(const void *a, const void *b, void *ctx) {
+    const scan_file *x = a, *y = b;
+    size_t n = *(const size_t *)ctx;
+    for (size_t i = 0; x->partition && y->partition && i < n; i++) {
+        const value *v = &x->partition[i], *w = &y->partition[i];
+        if (v->is_null || w->is_null) {
+            if (v->is_null != w->is_null) return v->is_null ? -1 : 1;
+            continue;
+        }
+        bool comparable;
+        int order = value_compare(v, w, &comparable);
+        if (order != 0) return order;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static silt_status order_files(scan_node *node, arena *a, silt_error *err) {
+    size_t n = node->scan.n_files, n_values = node->source->n_partition_columns;
+    if (n_values == 0 || n < 2) return SILT_OK;
+    scan_file *files = ARENA_ARRAY(a, n, scan_file);
+    if (!files) return error_no_memory(err);
+    memcpy(files, node->scan.files, n * sizeof *files);
+    qsort_r(files, n, sizeof *files, compare_partitions, &n_values);
+    node->scan.files = files;
+    return SILT_OK;
+}
+
 static silt_status find_local_paths(scan_node *node, arena *a, silt_error *err) {
     str *paths = ARENA_ARRAY(a, node->scan.n_files + 1, str);
     if (!paths) return error_no_memory(err);
@@ -87,6 +116,7 @@ static silt_status plan_node(scan_plan *plan, const relation *rel, scan_node **o
     *node = (scan_node){.engine = plan->engine, .rel = rel, .source = rel->source};
     const predicate *where = plan->engine->no_pruning ? NULL : rel->where;
     TRY(rel->source->ops->scan(rel->source, where, a, &node->scan, err));
+    if (plan->by_partition) TRY(order_files(node, a, err));
     TRY(find_local_paths(node, a, err));
     TRY(collect_wanted(node, a, err));
     TRY(scan_make_groups(node, plan->engine, a, err));

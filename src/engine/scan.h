@@ -16,6 +16,7 @@ typedef struct scan_plan {
     arena *arena; /* borrowed; owns everything but the registrations */
     scan_node **nodes;
     size_t n_nodes, node_capacity;
+    bool by_partition; /* files in the order of their partition values, for a write that takes rows partition by partition */
     scan_printer printer;
 } scan_plan;
 

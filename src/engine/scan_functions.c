@@ -28,19 +28,10 @@ static const scan_file *find_file(duckdb_function_info info, const scan_group *g
 
 /* ---- deletion vectors ---- */
 
-/* 1 where the row is not in the bitmap. Row numbers mostly run; then the bitmap fills the bytes in one go. */
-static void fill_outside(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out) {
-    bool runs = true;
-    for (size_t i = 1; runs && i < n; i++) runs = rows[i] == rows[0] + (int64_t)i;
-    if (runs) bitmap_fill_live(b, (uint64_t)rows[0], n, out);
-    else
-        for (size_t i = 0; i < n; i++) out[i] = !bitmap_contains(b, (uint64_t)rows[i]);
-}
-
 /* Rows i … i + n of one file. */
 static void fill_live(const scan_file *file, const int64_t *rows, size_t n, uint8_t *out) {
     const bitmap *b = file->only ? file->only : file->deleted;
-    if (b) fill_outside(b, rows, n, out);
+    if (b) bitmap_fill_live_at(b, rows, n, out);
     else
         memset(out, 1, n);
     for (size_t i = 0; file->only && i < n; i++) out[i] = !out[i];

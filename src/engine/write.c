@@ -36,10 +36,35 @@ typedef struct writer {
 
 /* ---- the query ---- */
 
+static const scan_node *node_of(const writer *w, const relation *rel) {
+    for (size_t i = 0; i < w->query.scans.n_nodes; i++)
+        if (w->query.scans.nodes[i]->rel == rel) return w->query.scans.nodes[i];
+    return NULL;
+}
+
+/*
+ * Rows of a table with the same partition columns, as a rewrite reads them: its files are scanned in the order of their partitions, and a sort would do nothing. Should the
+ * order be another one after all, the feed only makes more files.
+ */
+static bool comes_by_partition(const writer *w, const query *q) {
+    const write_spec *spec = w->spec;
+    if (q->set != SET_NONE || q->n_ctes || q->has_aggregates || q->distinct || q->n_order_by || !q->from ||
+        q->from->kind != REL_TABLE || !node_of(w, q->from))
+        return false;
+    const table_source *source = q->from->source;
+    if (source->n_partition_columns != spec->n_partition_columns) return false;
+    for (size_t i = 0; i < spec->n_partition_columns; i++) {
+        const expr *e = spec->partition_columns[i] < q->n_projections ? q->projections[spec->partition_columns[i]] : NULL;
+        if (!e || e->kind != EXPR_COLUMN || e->source != q->from || e->outer_levels || e->column != source->partition_columns[i])
+            return false;
+    }
+    return true;
+}
+
 /* The printed query's rows, brought together by partition. */
 static void print_rows(const writer *w, buf *out) {
     const write_spec *spec = w->spec;
-    if (spec->n_partition_columns == 0) {
+    if (spec->n_partition_columns == 0 || comes_by_partition(w, w->query.query)) {
         buf_append(out, buf_str(&w->query.sql));
         return;
     }
@@ -74,9 +99,10 @@ static silt_status name_file(writer *w, const value *partition, str *out_relativ
     buf path;
     buf_init(&path, BUF_MAX_DEFAULT);
     partition_write_folder(&path, w->spec, partition, w->arena);
-    bool dotted = w->spec->n_partition_columns > 0 || w->spec->folder.len; /* Spark's two committers differ here; its change files are always partitioned */
-    buf_printf(&path, "%s-%05zu-%s%cc000%s", w->spec->file_prefix ? w->spec->file_prefix : "part", w->n_open, uuid, dotted ? '.' : '-',
-               w->format.suffix);
+    bool dotted = w->spec->n_partition_columns > 0 ||
+                  w->spec->folder.len; /* Spark's two committers differ here; its change files are always partitioned */
+    buf_printf(&path, "%s-%05zu-%s%cc000%s", w->spec->file_prefix ? w->spec->file_prefix : "part", w->n_open, uuid,
+               dotted ? '.' : '-', w->format.suffix);
     *out_relative = buf_ok(&path) ? arena_str(w->arena, buf_str(&path)) : STR_NULL;
     buf_dispose(&path);
     return out_relative->ptr ? SILT_OK : error_no_memory(err);
@@ -142,15 +168,31 @@ static silt_status write_file(writer *w, value *partition, silt_error *err) {
     return status;
 }
 
+static void close_feed(writer *w) {
+    write_feed_close(w->feed);
+    engine_disconnect(w->copier);
+    w->feed = NULL;
+    w->copier = NULL;
+}
+
 static silt_status write_by_feed(writer *w, silt_error *err) {
     TRY(open_feed(w, err));
     for (;;) {
         bool more;
         value *partition;
         TRY(write_feed_begin_file(w->feed, w->arena, &more, &partition, err));
-        if (!more) return SILT_OK;
+        if (!more) break;
         TRY(write_file(w, partition, err));
     }
+    close_feed(w);
+    return SILT_OK;
+}
+
+static silt_status write_part(writer *w, query *q, silt_error *err) {
+    w->query.query = q;
+    buf_clear(&w->query.sql);
+    TRY(running_query_print(&w->query, false, err));
+    return write_by_feed(w, err);
 }
 
 /* ---- the fast way: one file, straight from the query ---- */
@@ -186,9 +228,7 @@ static bool guess_table(const writer *w, const relation *rel, rows_guess *out) {
         out->kept_rows += rows;
         return true;
     }
-    const scan_node *node = NULL;
-    for (size_t i = 0; !node && i < w->query.scans.n_nodes; i++)
-        if (w->query.scans.nodes[i]->rel == rel) node = w->query.scans.nodes[i];
+    const scan_node *node = node_of(w, rel);
     if (!node || (node->scan.n_files && node->scan.read_bytes <= 0)) return false;
     out->file_bytes += node->scan.read_bytes;
     for (size_t i = 0; i < node->scan.n_files; i++) {
@@ -215,6 +255,28 @@ static bool guess_rows(const writer *w, const query *q, rows_guess *out) {
     }
 }
 
+/* Below that a sort costs less than a second file in a partition does later. */
+#define MANY_BYTES ((int64_t)32 << 20)
+
+/* Kept rows and new rows apart: the many that come by partition need no sort, the few others get theirs. A partition of both has two files then. */
+static bool is_in_two_parts(const writer *w, const query *q) {
+    bool both = w->spec->n_partition_columns && q->set == SET_UNION && q->set_all && q->n_ctes == 0 && !q->limit && !q->offset &&
+                !q->n_order_by;
+    rows_guess guess = {0};
+    return both && w->spec->any_order && comes_by_partition(w, q->left) && guess_rows(w, q->left, &guess) &&
+           guess.file_bytes > MANY_BYTES;
+}
+
+/* What a row takes in a file at most, but for long texts. */
+static int64_t wide_row_bytes(const data_type *schema) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const data_type *t = schema->fields[i].type;
+        bytes += type_is_nested(t) ? 512 : t->id == TYPE_STRING || t->id == TYPE_BINARY || t->id == TYPE_VARIANT ? 128 : 16;
+    }
+    return bytes;
+}
+
 static bool makes_one_file(const writer *w) {
     const write_spec *spec = w->spec;
     rows_guess guess = {0};
@@ -223,10 +285,9 @@ static bool makes_one_file(const writer *w) {
         return false;
     if (spec->target_file_bytes <= 0) return true;
     int64_t bytes = guess.file_bytes;
-    if (guess.kept_rows > FEW_ROWS) {
-        if (guess.file_rows <= 0) return false;
-        bytes += (int64_t)((double)guess.file_bytes * (double)guess.kept_rows / (double)guess.file_rows);
-    }
+    if (guess.kept_rows > FEW_ROWS)
+        bytes += (int64_t)((double)guess.kept_rows * (guess.file_rows > 0 ? (double)guess.file_bytes / (double)guess.file_rows
+                                                                          : (double)wide_row_bytes(spec->schema)));
     return bytes - spec->target_file_bytes <= spec->target_file_bytes / 4; /* a small rest is no file of its own */
 }
 
@@ -308,7 +369,11 @@ static silt_status write_rows(writer *w, silt_error *err) {
     bool done = false;
     TRY(running_query_print(&w->query, false, err));
     if (makes_one_file(w)) TRY(write_directly(w, &done, err));
-    return done ? SILT_OK : write_by_feed(w, err);
+    query *q = w->query.query;
+    if (done) return SILT_OK;
+    if (!is_in_two_parts(w, q)) return write_by_feed(w, err);
+    TRY(write_part(w, q->left, err));
+    return write_part(w, q->right, err);
 }
 
 /* ---- durability ---- */
@@ -346,6 +411,7 @@ silt_status engine_write(engine *e, query *q, const bind_env *env, const write_s
     silt_status status;
     TRY(copy_choose_format(spec->compression, &w.format, err));
     TRY_OUT(running_query_init(&w.query, e, q, env, err));
+    w.query.scans.by_partition = spec->n_partition_columns > 0;
     TRY_OUT(write_rows(&w, err));
     TRY_OUT(finish_files(&w, err));
 out:

@@ -39,7 +39,8 @@ void write_variant_print(buf *out, str value_text, const data_type *type, int de
     char item[24], part[40];
     snprintf(item, sizeof item, "silt_v%d", depth);
     if (type->id == TYPE_VARIANT) {
-        buf_printf(out, "CASE WHEN %.*s IS NOT NULL THEN variant_to_parquet_variant(%.*s) END", STR_ARG(value_text), STR_ARG(value_text));
+        buf_printf(out, "CASE WHEN %.*s IS NOT NULL THEN variant_to_parquet_variant(%.*s) END", STR_ARG(value_text),
+                   STR_ARG(value_text));
     } else if (type->id == TYPE_STRUCT) {
         print_struct(out, value_text, type, depth);
     } else if (type->id == TYPE_ARRAY) {
@@ -47,7 +48,8 @@ void write_variant_print(buf *out, str value_text, const data_type *type, int de
         write_variant_print(out, str_of(item), type->element, depth + 1);
         buf_append_char(out, ')');
     } else if (type->id == TYPE_MAP) {
-        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := ", STR_ARG(value_text), item);
+        buf_printf(out, "map_from_entries(list_transform(map_entries(%.*s), lambda %s: struct_pack(k := ", STR_ARG(value_text),
+                   item);
         snprintf(part, sizeof part, "%s.key", item);
         write_variant_print(out, str_of(part), type->key, depth + 1);
         buf_append_z(out, ", v := ");

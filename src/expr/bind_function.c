@@ -35,8 +35,8 @@ silt_status bind_resolver_function(binder *b, relation *r) {
         BIND_NEW(all, ARENA_NEW(b->a, query));
         *all = (query){.set = SET_UNION, .set_all = true, .left = left, .right = right};
     }
-    r->kind = REL_SUBQUERY;
+    r->kind = REL_SUBQUERY; /* name and arguments stay, for those who print it */
+    r->function_name = name;
     r->subquery = all;
-    r->n_args = 0;
     return SILT_OK;
 }

@@ -63,7 +63,11 @@ static silt_status make_leaf(deriver *d, predicate_kind kind, uint32_t column, c
     if (!path || !literal || !p) return error_no_memory(d->err);
     *path = column;
     if (v) *literal = *v;
-    *p = (predicate){.kind = kind, .column = {path, 1}, .column_type = d->schema->fields[column].type, .literals = literal, .n_literals = v ? 1 : 0};
+    *p = (predicate){.kind = kind,
+                     .column = {path, 1},
+                     .column_type = d->schema->fields[column].type,
+                     .literals = literal,
+                     .n_literals = v ? 1 : 0};
     *out = p;
     return SILT_OK;
 }
@@ -95,7 +99,8 @@ static bool note_base(void *ctx, expr *e) {
 }
 
 static bool is_call(const expr *e, const char *name, size_t n_args) {
-    return e->kind == EXPR_CALL && e->n_args == n_args && !e->filter && !e->over && str_eq_ascii_fold(e->function_name, str_of(name));
+    return e->kind == EXPR_CALL && e->n_args == n_args && !e->filter && !e->over &&
+           str_eq_ascii_fold(e->function_name, str_of(name));
 }
 
 static bool literal_text(const expr *e, str *out) {
@@ -111,7 +116,8 @@ static bool is_prefix(const expr *e) {
 }
 
 static bool is_growing_format(const expr *e) {
-    static const char *const formats[] = {"yyyy", "yyyy-MM", "yyyyMM", "yyyy-MM-dd", "yyyyMMdd", "yyyy-MM-dd-HH", "yyyyMMddHH", "yyyy-MM-dd HH"};
+    static const char *const formats[] = {"yyyy",     "yyyy-MM",       "yyyyMM",     "yyyy-MM-dd",
+                                          "yyyyMMdd", "yyyy-MM-dd-HH", "yyyyMMddHH", "yyyy-MM-dd HH"};
     str text;
     for (size_t i = 0; literal_text(e, &text) && i < ARRAY_LEN(formats); i++)
         if (str_eqz(text, formats[i])) return true;
@@ -124,14 +130,17 @@ static bool is_time(const data_type *t) { return t->id == TYPE_DATE || t->id == 
 static bool grows(const expr *e, const data_type *base, bool *is_text) {
     str text;
     if (e->kind == EXPR_COLUMN) return true;
-    if (e->kind == EXPR_CAST) return !e->is_try && is_time(e->cast_type) && is_time(base) && grows(e->args[0], base, is_text) && !*is_text;
+    if (e->kind == EXPR_CAST)
+        return !e->is_try && is_time(e->cast_type) && is_time(base) && grows(e->args[0], base, is_text) && !*is_text;
     if ((is_call(e, "substring", 3) || is_call(e, "substr", 3)) && base->id == TYPE_STRING)
         return is_prefix(e) && e->args[0]->kind == EXPR_COLUMN;
     if (!is_time(base)) return false;
-    if (is_call(e, "year", 1) || is_call(e, "to_date", 1) || is_call(e, "date", 1)) return grows(e->args[0], base, is_text) && !*is_text;
+    if (is_call(e, "year", 1) || is_call(e, "to_date", 1) || is_call(e, "date", 1))
+        return grows(e->args[0], base, is_text) && !*is_text;
     if (is_call(e, "date_trunc", 2)) return literal_text(e->args[0], &text) && grows(e->args[1], base, is_text) && !*is_text;
     if (is_call(e, "trunc", 2)) return literal_text(e->args[1], &text) && grows(e->args[0], base, is_text) && !*is_text;
-    if (!is_call(e, "date_format", 2) || !is_growing_format(e->args[1]) || !grows(e->args[0], base, is_text) || *is_text) return false;
+    if (!is_call(e, "date_format", 2) || !is_growing_format(e->args[1]) || !grows(e->args[0], base, is_text) || *is_text)
+        return false;
     *is_text = true;
     return true;
 }
@@ -143,10 +152,15 @@ static int part_of(const expr *e, const data_type *base) {
     } names[] = {{"year", PART_YEAR}, {"month", PART_MONTH}, {"day", PART_DAY}, {"dayofmonth", PART_DAY}, {"hour", PART_HOUR}};
     bool is_text = false;
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (is_call(e, names[i].name, 1) && is_time(base) && grows(e->args[0], base, &is_text) && !is_text && !is_call(e->args[0], "year", 1) &&
-            !is_call(e->args[0], "date_trunc", 2) && !is_call(e->args[0], "trunc", 2))
+        if (is_call(e, names[i].name, 1) && is_time(base) && grows(e->args[0], base, &is_text) && !is_text &&
+            !is_call(e->args[0], "year", 1) && !is_call(e->args[0], "date_trunc", 2) && !is_call(e->args[0], "trunc", 2))
             return names[i].part;
     return -1;
+}
+
+/* Equal values of these are not always the same value: 0.0 and -0.0, CHARs of other padding. */
+static bool has_twins(const data_type *t) {
+    return t->id == TYPE_FLOAT || t->id == TYPE_DOUBLE || (t->id == TYPE_STRING && t->is_char);
 }
 
 static silt_status add_rule(deriver *d, uint32_t partition) {
@@ -160,7 +174,7 @@ static silt_status add_rule(deriver *d, uint32_t partition) {
     if (status == SILT_NO_MEMORY) return error_no_memory(d->err);
     if (status != SILT_OK) return SILT_OK;
     expr_walk(tree, note_base, &s);
-    if (!s.single || s.base < 0 || expr_has_volatile(tree)) return SILT_OK;
+    if (!s.single || s.base < 0 || has_twins(d->schema->fields[s.base].type)) return SILT_OK;
     rule *out = &d->rules[d->n_rules++];
     *out = (rule){.partition = partition, .base = (uint32_t)s.base, .tree = tree};
     const data_type *base = d->schema->fields[s.base].type;
@@ -194,7 +208,8 @@ static bool put_value(void *ctx, expr *e) {
 /* An instant in an expression over something else depends on the session zone, and only literals of TIMESTAMP are moved for it. */
 static bool is_zoneless(void *ctx, expr *e) {
     (void)ctx;
-    bool by_name = is_call(e, "unix_timestamp", e->n_args) || is_call(e, "to_unix_timestamp", e->n_args) || is_call(e, "from_unixtime", e->n_args);
+    bool by_name = is_call(e, "unix_timestamp", e->n_args) || is_call(e, "to_unix_timestamp", e->n_args) ||
+                   is_call(e, "from_unixtime", e->n_args);
     return !by_name && (!e->type || e->type->id != TYPE_TIMESTAMP);
 }
 
@@ -213,13 +228,15 @@ static silt_status value_for(deriver *d, const rule *u, const value *v, int64_t 
     cast->n_args = 1;
     cast->cast_type = f->type;
     silt_status status = expr_bind(cast, NULL, d->env, d->a, &cast, &ignored);
+    if (status == SILT_OK && expr_has_volatile(cast)) return SILT_OK;
     if (status == SILT_OK && b.v.type->id != TYPE_TIMESTAMP && !expr_walk(cast, is_zoneless, NULL)) return SILT_OK;
     if (status == SILT_OK) status = expr_fold(cast, d->env, d->a, out, &ignored);
     if (status == SILT_NO_MEMORY) return error_no_memory(d->err);
     *out_ok = status == SILT_OK;
     if (!*out_ok) return SILT_OK;
     out->type = f->type;
-    if (f->type->id == TYPE_TIMESTAMP && !out->is_null) *out_ok = !__builtin_add_overflow(out->as.i64, move_us, &out->as.i64); /* midnights differ too */
+    if (f->type->id == TYPE_TIMESTAMP && !out->is_null)
+        *out_ok = !__builtin_add_overflow(out->as.i64, move_us, &out->as.i64); /* midnights differ too */
     return SILT_OK;
 }
 
@@ -384,7 +401,8 @@ static silt_status derive(deriver *d, const predicate *p, const predicate **out)
 
 static bool has_generated_partitions(const table_source *t) {
     for (size_t i = 0; i < t->n_partition_columns; i++)
-        if (str_find(t->schema->fields[t->partition_columns[i]].metadata, STR("delta.generationExpression")) != SIZE_MAX) return true;
+        if (str_find(t->schema->fields[t->partition_columns[i]].metadata, STR("delta.generationExpression")) != SIZE_MAX)
+            return true;
     return false;
 }
 

@@ -476,7 +476,23 @@ static void print_table_spark(buf *out, const relation *r) {
     print_alias_of(out, r);
 }
 
+static void print_function_spark(buf *out, const relation *r) {
+    bool opened = r->n_args == 1 && r->args[0]->kind == EXPR_CALL && str_eq(r->args[0]->function_name, r->function_name);
+    print_name(out, r->function_name);
+    buf_append_char(out, '(');
+    if (opened)
+        print_list(out, r->args[0]->args, r->args[0]->n_args);
+    else
+        print_list(out, r->args, r->n_args);
+    buf_append_char(out, ')');
+    print_alias_of(out, r);
+}
+
 static void print_relation_spark(buf *out, const relation *r) {
+    if (r->kind == REL_SUBQUERY && r->function_name.len) { /* made of a function: bind_function.c */
+        print_function_spark(out, r);
+        return;
+    }
     switch (r->kind) {
         case REL_TABLE:
         case REL_CTE: print_table_spark(out, r); return;
@@ -496,18 +512,7 @@ static void print_relation_spark(buf *out, const relation *r) {
             print_alias_of(out, r);
             return;
         case REL_JOIN: print_join_spark(out, r); return;
-        case REL_FUNCTION: {
-            bool opened = r->n_args == 1 && r->args[0]->kind == EXPR_CALL && str_eq(r->args[0]->function_name, r->function_name);
-            print_name(out, r->function_name);
-            buf_append_char(out, '(');
-            if (opened)
-                print_list(out, r->args[0]->args, r->args[0]->n_args);
-            else
-                print_list(out, r->args, r->n_args);
-            buf_append_char(out, ')');
-            print_alias_of(out, r);
-            return;
-        }
+        case REL_FUNCTION: print_function_spark(out, r); return;
         case REL_LATERAL_VIEW:
             if (r->left->kind == REL_EMPTY)
                 buf_append_z(out, "VALUES (1)");

@@ -1,6 +1,6 @@
 /*
  * Column mapping goes away: every file is written anew with the columns' logical names, because files of before name them otherwise (a renamed column) or hold columns that are
- * dropped. One commit has the new files and the metadata without ids; the feature stays in the protocol.
+ * dropped. One commit has the new files, the metadata without ids and the clustering columns by their names; the feature stays in the protocol.
  */
 #include "delta/properties.h"
 #include "ops/alter_run.h"
@@ -42,6 +42,8 @@ silt_status alter_remove_column_mapping(alter_run *run) {
     t->metadata_changed = true;
     TRY(alter_configuration_set(run, &t->metadata.configuration, STR("delta.columnMapping.maxColumnId"), STR_NULL));
     rewrite.target = *t;
+    TRY(ops_clustering_by_names(run->snapshot, o->a, &run->domain_configuration, o->err));
+    if (!str_is_null(run->domain_configuration)) run->domain = STR(CLUSTERING_DOMAIN);
     run->operation = "REMOVE COLUMN MAPPING";
     run->parameters = STR("{}");
     run->rewrites = true;

@@ -153,7 +153,7 @@ static silt_status refuse_extra(const op *o, const insert_spec *spec, const assi
     return status;
 }
 
-/* A column that a CHECK speaks of keeps its type: the constraint's meaning might change with it. */
+/* A column that a CHECK or a generated column speaks of keeps its type: their meaning might change with it. */
 static silt_status merge_column(const op *o, const insert_spec *spec, const merge_rules *rules, const field *f,
                                 const data_type *source, field *out) {
     silt_error failed;
@@ -166,6 +166,10 @@ static silt_status merge_column(const op *o, const insert_spec *spec, const merg
         if (!str_is_null(constraint))
             return err_DELTA_CONSTRAINT_DATA_TYPE_MISMATCH(o->err, f->name, type_sql(f->type, o->a), type_sql(source, o->a),
                                                            constraint);
+        str generated;
+        TRY(ops_generated_find(o, delta_snapshot_metadata(spec->snapshot)->schema, f->name, &generated));
+        if (!str_is_null(generated))
+            return err_DELTA_GENERATED_COLUMNS_DATA_TYPE_MISMATCH(o->err, f->name, type_sql(f->type, o->a), type_sql(source, o->a), generated);
     }
     if (status != SILT_OK && o->err) *o->err = failed;
     return status;

@@ -21,7 +21,8 @@ static silt_status first_version(const op *o, const changes_spec *spec, bool may
     silt_error why = {0};
     *out = spec->from.version;
     if (!spec->from.has_time) return SILT_OK;
-    silt_status status = delta_changes_version_from(delta_snapshot_env(latest), delta_snapshot_root(latest), spec->from.time_ms, out, &why);
+    silt_status status =
+        delta_changes_version_from(delta_snapshot_env(latest), delta_snapshot_root(latest), spec->from.time_ms, out, &why);
     if (may_exceed && is_late(status, &why)) {
         *out = delta_snapshot_version(latest) + 1;
         return SILT_OK;
@@ -50,7 +51,8 @@ static silt_status find_range(const op *o, const changes_spec *spec, range *out)
     int64_t newest = delta_snapshot_version(spec->latest);
     TRY(first_version(o, spec, may_exceed, &out->from));
     TRY(last_version(o, spec, may_exceed, &out->to));
-    if (out->from < 0) return err_DELTA_LOG_FILE_NOT_FOUND(o->err, arena_printf(o->a, "_delta_log/%020lld.json", (long long)out->from));
+    if (out->from < 0)
+        return err_DELTA_LOG_FILE_NOT_FOUND(o->err, arena_printf(o->a, "_delta_log/%020lld.json", (long long)out->from));
     if (out->from > newest && may_exceed) {
         out->to = out->from - 1; /* no versions */
         return SILT_OK;
@@ -79,7 +81,10 @@ static silt_status changes(const op *o, const changes_spec *spec, table_source *
     TRY(find_range(o, spec, &r));
     TRY(read_snapshot(o, spec->latest, &r, &read));
     const delta_changes_spec wanted = {
-        .read = read, .from = r.from, .to = r.to, .unsafe = ops_setting_bool(o, FEED_CONF "unsafeBatchReadOnIncompatibleSchemaChanges.enabled", false)};
+        .read = read,
+        .from = r.from,
+        .to = r.to,
+        .unsafe = ops_setting_bool(o, FEED_CONF "unsafeBatchReadOnIncompatibleSchemaChanges.enabled", false)};
     silt_status status = delta_changes_load(&wanted, out, out_n, o->err);
     delta_snapshot_release(read);
     return status;

@@ -23,6 +23,7 @@ typedef struct changes_spec {
  *
  * Errors: DELTA_CDC_START_VERSION_AFTER_LATEST, DELTA_INVALID_CDC_RANGE, those of times and of delta_changes_load.
  */
-silt_status ops_changes(const ops_env *env, const changes_spec *spec, table_source *out[2], size_t *out_n, silt_error *err) MUST_CHECK;
+silt_status ops_changes(const ops_env *env, const changes_spec *spec, table_source *out[2], size_t *out_n,
+                        silt_error *err) MUST_CHECK;
 
 #endif

@@ -275,6 +275,7 @@ static silt_status collect_field(checks *c, const place *p, const field *f) {
     if (f->type->id != TYPE_STRUCT && has_length(f->type))
         TRY(check_length(c, p, f->type)); /* struct fields are places of their own */
     TRY(check_invariant(c, f));
+    if (p->depth > 0 && ops_is_generated(f, c->o->a, NULL)) return err_UNSUPPORTED_FEATURE(c->o->err, "generated columns inside structs");
     if (f->type->id != TYPE_STRUCT && has_invariant(c, f->type))
         return err_UNSUPPORTED_FEATURE(c->o->err, "column invariants inside arrays and maps");
     for (size_t i = 0; f->type->id == TYPE_STRUCT && i < f->type->n_fields; i++) {

@@ -121,33 +121,70 @@ silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_
 
 /* ---- reading ---- */
 
-/* ["c","d"] by physical names → c.d by logical ones; unknown names are shown as they stand. */
+/* The next part of a path of physical names by its logical one; unknown names stand as they are. */
+static str logical_name(const data_type **schema, str physical) {
+    const field *found = NULL;
+    for (size_t k = 0; *schema && (*schema)->id == TYPE_STRUCT && k < (*schema)->n_fields && !found; k++)
+        if (str_eq((*schema)->fields[k].physical_name, physical)) found = &(*schema)->fields[k];
+    *schema = found ? found->type : NULL;
+    return found ? found->name : physical;
+}
+
+/* ["c","d"] by physical names → c.d by logical ones. */
 static str logical_path(const data_type *schema, const json_node *path, arena *a) {
     buf text;
     buf_init(&text, BUF_MAX_DEFAULT);
     for (size_t i = 0; i < path->count; i++) {
-        str name = path->values[i].text;
-        const field *found = NULL;
-        for (size_t k = 0; schema && schema->id == TYPE_STRUCT && k < schema->n_fields && !found; k++)
-            if (str_eq(schema->fields[k].physical_name, name)) found = &schema->fields[k];
         if (i) buf_append_char(&text, '.');
-        identifier_write(&text, found ? found->name : name);
-        schema = found ? found->type : NULL;
+        identifier_write(&text, logical_name(&schema, path->values[i].text));
     }
     str out = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
     buf_dispose(&text);
     return out;
 }
 
-silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) {
+/* The domain's array of paths; NULL where the table is not clustered. */
+static silt_status read_paths(const delta_snapshot *s, arena *a, const json_node **out, silt_error *err) {
     *out = NULL;
-    *out_n = 0;
     const delta_domain *domain = delta_snapshot_find_domain(s, STR(CLUSTERING_DOMAIN));
     const json_node *root;
     if (!domain || domain->removed) return SILT_OK;
     TRY(json_parse(domain->configuration, a, &root, err));
     const json_node *columns = json_get(root, "clusteringColumns");
-    if (!columns || columns->type != JSON_ARRAY) return SILT_OK;
+    *out = columns && columns->type == JSON_ARRAY ? columns : NULL;
+    return SILT_OK;
+}
+
+silt_status ops_clustering_by_names(const delta_snapshot *s, arena *a, str *out_domain, silt_error *err) {
+    const json_node *columns;
+    buf text;
+    *out_domain = STR_NULL;
+    TRY(read_paths(s, a, &columns, err));
+    if (!columns || columns->count == 0) return SILT_OK;
+    buf_init(&text, BUF_MAX_DEFAULT);
+    buf_append_z(&text, "{\"clusteringColumns\":[");
+    for (size_t i = 0; i < columns->count; i++) {
+        const json_node *path = &columns->values[i];
+        const data_type *schema = delta_snapshot_metadata(s)->schema;
+        buf_append_z(&text, i ? ",[" : "[");
+        for (size_t k = 0; k < path->count; k++) {
+            if (k) buf_append_char(&text, ',');
+            json_write_str(&text, logical_name(&schema, path->values[k].text));
+        }
+        buf_append_char(&text, ']');
+    }
+    buf_append_z(&text, "],\"domainName\":\"" CLUSTERING_DOMAIN "\"}");
+    *out_domain = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
+    buf_dispose(&text);
+    return str_is_null(*out_domain) ? error_no_memory(err) : SILT_OK;
+}
+
+silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) {
+    *out = NULL;
+    *out_n = 0;
+    const json_node *columns;
+    TRY(read_paths(s, a, &columns, err));
+    if (!columns) return SILT_OK;
     str *names = ARENA_ARRAY(a, columns->count + 1, str);
     if (!names) return error_no_memory(err);
     for (size_t i = 0; i < columns->count; i++) {

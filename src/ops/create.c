@@ -194,7 +194,8 @@ static silt_status create_over(const op *o, const create_spec *spec, const delta
 
 static silt_status create_at_table(const op *o, const create_spec *spec, ops_result *out) {
     delta_snapshot *s;
-    TRY(delta_snapshot_load(o->env->delta, spec->root, DELTA_LATEST, &s, o->err));
+    if (spec->snapshot) s = delta_snapshot_retain(spec->snapshot); /* what was committed since is for the conflict rules to judge */
+    else TRY(delta_snapshot_load(o->env->delta, spec->root, DELTA_LATEST, &s, o->err));
     silt_status status = create_over(o, spec, s, out);
     delta_snapshot_release(s);
     return status;

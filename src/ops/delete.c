@@ -158,7 +158,9 @@ silt_status ops_explain_delete(const ops_env *env, const delete_spec *spec, bool
     write_target t;
     ops_write_target_init(&t, spec->target.snapshot);
     silt_status status = find(&d);
-    if (status == SILT_OK) status = row_find_explain(&d.find, "Delete", row_change_uses_dv(&o, &t, "delete") ? "deletion vectors" : "copy-on-write", extended, out);
+    if (status == SILT_OK)
+        status = row_find_explain(&d.find, "Delete", row_change_uses_dv(&o, &t, "delete") ? "deletion vectors" : "copy-on-write",
+                                  extended, out);
     arena_free(o.a);
     return status;
 }

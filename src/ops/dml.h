@@ -8,7 +8,7 @@
 typedef struct dml_target {
     str table_name, root;
     const delta_snapshot *snapshot;
-    const relation *reference; /**< as written: name, alias, place in the text; not bound */
+    const relation *reference;  /**< as written: name, alias, place in the text; not bound */
     cte_def *ctes, *ctes_again; /**< WITH … in front of the statement, two trees of it: a tree is bound once */
     size_t n_ctes;
     bool recursive;
@@ -23,7 +23,7 @@ typedef struct delete_spec {
 typedef struct update_item {
     name_parts column; /**< [table.]column[.field…] */
     source_span span;
-    expr *value;       /**< unbound, may be DEFAULT. Bound in place */
+    expr *value; /**< unbound, may be DEFAULT. Bound in place */
 } update_item;
 
 typedef struct update_spec {

@@ -138,9 +138,21 @@ silt_status ops_generated_wrap(const op *o, const data_type *schema, query *q, c
 
 /* Constants of the statement, not of the row. */
 static bool is_of_the_moment(const expr *e) {
-    static const char *const names[] = {"current_date",     "curdate",         "current_timestamp", "now",          "localtimestamp",
-                                        "current_timezone", "current_user",    "user",              "session_user", "current_catalog",
-                                        "current_database", "current_schema",  "raise_error",       "assert_true",  "version"};
+    static const char *const names[] = {"current_date",
+                                        "curdate",
+                                        "current_timestamp",
+                                        "now",
+                                        "localtimestamp",
+                                        "current_timezone",
+                                        "current_user",
+                                        "user",
+                                        "session_user",
+                                        "current_catalog",
+                                        "current_database",
+                                        "current_schema",
+                                        "raise_error",
+                                        "assert_true",
+                                        "version"};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eq_ascii_fold(e->function_name, str_of(names[i]))) return true;
     return e->n_args == 0 && str_eq_ascii_fold(e->function_name, STR("unix_timestamp"));
@@ -166,7 +178,8 @@ static bool refuse(refusal *r, refuse_fn fn, const expr *e) {
 static bool is_allowed(void *ctx, expr *e) {
     refusal *r = ctx;
     bool known;
-    if (e->subquery || e->over || e->kind == EXPR_LAMBDA || e->kind == EXPR_PARAMETER || e->kind == EXPR_DEFAULT || e->kind == EXPR_STAR)
+    if (e->subquery || e->over || e->kind == EXPR_LAMBDA || e->kind == EXPR_PARAMETER || e->kind == EXPR_DEFAULT ||
+        e->kind == EXPR_STAR)
         return refuse(r, err_DELTA_UNSUPPORTED_EXPRESSION_GENERATED_COLUMN, e);
     if (e->kind != EXPR_CALL) return true;
     const function_row *row = function_find(e->function_name, e->n_args, &known);
@@ -199,8 +212,8 @@ static silt_status table_columns(const op *o, const data_type *schema, relation 
     rows->kind = REL_SUBQUERY;
     rows->n_columns = schema->n_fields;
     for (size_t i = 0; i < schema->n_fields; i++)
-        rows->columns[i] =
-            (relation_column){.name = schema->fields[i].name, .type = schema->fields[i].type, .nullable = schema->fields[i].nullable};
+        rows->columns[i] = (relation_column){
+            .name = schema->fields[i].name, .type = schema->fields[i].type, .nullable = schema->fields[i].nullable};
     *out = rows;
     return SILT_OK;
 }

@@ -13,8 +13,9 @@ bool ops_has_generated(const data_type *schema, arena *a);
 
 /** Which values of a query over the table's columns nobody gave. Only generated columns are looked at. */
 typedef struct generated_missing {
-    const bool *always;     /**< per column: given in no row; NULL: none */
-    const int32_t *in_rows; /**< per column: number of a BOOLEAN column of the query, behind the table's, that is true in the rows without; -1: none; NULL: none */
+    const bool *always; /**< per column: given in no row; NULL: none */
+    const int32_t *
+        in_rows; /**< per column: number of a BOOLEAN column of the query, behind the table's, that is true in the rows without; -1: none; NULL: none */
 } generated_missing;
 /**
  * The query with those values computed. Its first columns are exactly the schema's; what stands behind them stays behind them, untouched.

@@ -39,7 +39,8 @@ silt_status ops_identity_validate(const op *o, const data_type *schema, const st
         if (ops_is_generated(f, o->a, NULL) || field_metadata_get(f, "CURRENT_DEFAULT", o->a))
             return err_DELTA_IDENTITY_COLUMNS_WITH_GENERATED_EXPRESSION(o->err);
         for (size_t p = 0; p < n_partition; p++)
-            if (str_eq_fold(partition_columns[p], f->name)) return err_DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED(o->err, f->name);
+            if (str_eq_fold(partition_columns[p], f->name))
+                return err_DELTA_IDENTITY_COLUMNS_PARTITION_NOT_SUPPORTED(o->err, f->name);
     }
     return SILT_OK;
 }
@@ -154,7 +155,8 @@ static str schema_without_marks(const op *o, const data_type *schema) {
     if (!fields) return STR_NULL;
     for (size_t i = 0; i < schema->n_fields; i++) {
         fields[i] = schema->fields[i];
-        if (ops_is_identity(&fields[i], o->a, NULL)) fields[i].metadata = field_metadata_set(fields[i].metadata, MARK, STR_NULL, o->a);
+        if (ops_is_identity(&fields[i], o->a, NULL))
+            fields[i].metadata = field_metadata_set(fields[i].metadata, MARK, STR_NULL, o->a);
         if (str_is_null(fields[i].metadata)) return STR_NULL;
     }
     const data_type *plain = type_struct(o->a, fields, schema->n_fields);
@@ -174,7 +176,8 @@ static bool same_lists(const str *a, size_t n_a, const str *b, size_t n_b) {
 
 bool ops_identity_moved_only(const op *o, const delta_metadata *before, const delta_metadata *now) {
     const str_map *c = &before->configuration, *d = &now->configuration;
-    if (!str_eq(before->id, now->id) || !same_lists(before->partition_columns, before->n_partition_columns, now->partition_columns, now->n_partition_columns))
+    if (!str_eq(before->id, now->id) ||
+        !same_lists(before->partition_columns, before->n_partition_columns, now->partition_columns, now->n_partition_columns))
         return false;
     if (!same_lists(c->keys, c->count, d->keys, d->count) || !same_lists(c->values, c->count, d->values, d->count)) return false;
     str was = schema_without_marks(o, before->schema), is = schema_without_marks(o, now->schema);

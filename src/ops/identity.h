@@ -7,7 +7,8 @@
 
 #include "ops/internal.h"
 
-#define IDENTITY_TAGS "{\"delta.identity.schemaUpdate\":\"true\"}" /**< commitInfo.tags of a commit whose metadata only moves marks */
+#define IDENTITY_TAGS \
+    "{\"delta.identity.schemaUpdate\":\"true\"}" /**< commitInfo.tags of a commit whose metadata only moves marks */
 
 typedef struct identity {
     int64_t start, step, mark;
@@ -17,7 +18,8 @@ typedef struct identity {
 
 bool ops_is_identity(const field *f, arena *a, identity *out); /**< `out` may be NULL */
 /** A column definition: BIGINT, no step 0, not beside a generation expression, no partition column. */
-silt_status ops_identity_validate(const op *o, const data_type *schema, const str *partition_columns, size_t n_partition) MUST_CHECK;
+silt_status ops_identity_validate(const op *o, const data_type *schema, const str *partition_columns,
+                                  size_t n_partition) MUST_CHECK;
 /** DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED for GENERATED ALWAYS: call it for each column that an INSERT gives. */
 silt_status ops_identity_check_insert(const op *o, const field *f) MUST_CHECK;
 /** DELTA_IDENTITY_COLUMNS_UPDATE_NOT_SUPPORTED: call it for each column that an UPDATE assigns. */

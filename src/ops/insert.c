@@ -270,7 +270,7 @@ static silt_status begin_replacement(write_run *w) {
     if (!w->replaces) return SILT_OK;
     w->own_spec = *w->spec;
     w->spec = &w->own_spec;
-    w->own_spec.overwrite = false; /* its condition says what leaves */
+    w->own_spec.overwrite = w->asked_dynamic = false; /* its condition says what leaves */
     w->replacement = (replace_run){.o = w->o, .spec = w->spec, .options = &w->options};
     TRY(replace_begin(&w->replacement, &w->own_spec.source));
     w->predicate = w->replacement.predicate;
@@ -312,7 +312,7 @@ static bool may_repeat(const write_job *job) {
     const insert_spec *spec = job->insert;
     bool once = false;
     (void)query_walk_relations(spec->source, is_read_once, &once);
-    return !once && !spec->overwrite && !spec->reads_target && str_is_null(spec->options.replace_where);
+    return !once && !spec->overwrite && !spec->reads_target && spec->replace.kind == REPLACE_NOTHING && str_is_null(spec->options.replace_where);
 }
 
 /*

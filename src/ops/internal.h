@@ -234,6 +234,8 @@ silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_
 #define CLUSTERING_DOMAIN "delta.clustering"
 #define CLUSTERING_NONE \
     "{\"clusteringColumns\":[],\"domainName\":\"" CLUSTERING_DOMAIN "\"}" /**< the feature stays, without columns */
+/** The domain's configuration as it is once the columns' names are physical too; null where nothing is clustered. */
+silt_status ops_clustering_by_names(const delta_snapshot *s, arena *a, str *out_domain, silt_error *err) MUST_CHECK;
 /** Logical names of the domain's columns ("a", "c.d"). */
 silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) MUST_CHECK;
 

@@ -95,12 +95,11 @@ static silt_status used_columns(merge_run *m, bool **out) {
 /* Columns that nobody names keep their number, but not their values. */
 static silt_status set_source_aside(merge_run *m) {
     const op *o = m->o;
-    size_t n = m->source.scope.n_columns;
+    size_t n = m->source.scope.n_columns, total = n + (merge_numbers_source(m) ? 1 : 0);
     bool *used;
     query *q;
-    table_source *kept;
-    expr **items = ARENA_ARRAY(o->a, n + 1, expr *);
-    field *fields = ARENA_ARRAY(o->a, n + 1, field);
+    expr **items = ARENA_ARRAY(o->a, n + 2, expr *);
+    field *fields = ARENA_ARRAY(o->a, n + 2, field);
     if (!items || !fields) return error_no_memory(o->err);
     TRY(used_columns(m, &used));
     for (size_t i = 0; i < n; i++) {
@@ -115,12 +114,18 @@ static silt_status set_source_aside(merge_run *m) {
         TRY(ops_tree_cast(o, items[i], type, &items[i]));
         TRY(expr_bind(items[i], NULL, o->env->bind, o->a, &items[i], o->err));
     }
-    const data_type *type = type_struct(o->a, fields, n);
+    if (total > n) {
+        items[n] = expr_call(o->a, "monotonically_increasing_id", NULL, 0, (source_span){0, 0});
+        if (!items[n]) return error_no_memory(o->err);
+        TRY(expr_bind(items[n], NULL, o->env->bind, o->a, &items[n], o->err));
+        fields[n] = field_make(STR("number"), &type_long, false);
+    }
+    const data_type *type = type_struct(o->a, fields, total);
     if (!type) return error_no_memory(o->err);
     TRY(ops_rows_select(o, m->source.rows, items, type, &q));
     if (o->env->progress) o->env->progress(o->env->progress_ctx, "reading the source", -1);
-    TRY(merge_set_aside(o, q, &kept));
-    return ops_rows_of_source(o, kept, false, STR_NULL, &m->source.rows);
+    TRY(merge_set_aside(o, q, &m->kept_source));
+    return ops_rows_of_source(o, m->kept_source, false, STR_NULL, &m->source.rows);
 }
 
 /* All of a Parquet source: its rows are counted by the footers, and the join is what reads them. */
@@ -131,6 +136,7 @@ static bool is_counted_for_nothing(const query *q) {
 }
 
 silt_status merge_keep_source(merge_run *m, bool is_asked) {
+    if (merge_numbers_source(m)) return set_source_aside(m);
     if (is_steady(m->spec->source) || (!is_asked && is_counted_for_nothing(m->spec->source))) return SILT_OK;
     return set_source_aside(m);
 }

@@ -308,16 +308,24 @@ static sides_used sides_of(const merge_run *m, expr *e) {
     return s;
 }
 
-static silt_status add_key(merge_run *m, expr *e, bool *out_is_key) {
-    bool null_safe = e->kind == EXPR_CALL && str_eqz(e->function_name, "<=>");
-    *out_is_key = false;
-    if (!null_safe && (e->kind != EXPR_CALL || !str_eqz(e->function_name, "="))) return SILT_OK;
+static bool is_comparison(const expr *e) {
+    static const char *const tests[] = {"=", "<=>", "<", "<=", ">", ">=", "<>"};
+    bool is = false;
+    for (size_t i = 0; e->kind == EXPR_CALL && i < ARRAY_LEN(tests); i++) is |= str_eqz(e->function_name, tests[i]);
+    return is;
+}
+
+/* A key, or another comparison of the sides. */
+static silt_status add_comparison(merge_run *m, expr *e, bool *out_is_one) {
+    *out_is_one = false;
+    if (!is_comparison(e)) return SILT_OK;
     sides_used left = sides_of(m, e->args[0]), right = sides_of(m, e->args[1]);
     bool forward = left.target && !left.source && right.source && !right.target, backward = left.source && !left.target && right.target && !right.source;
     if (!forward && !backward) return SILT_OK;
-    merge_key *k = &m->parts.keys[m->parts.n_keys++];
-    *k = (merge_key){.target = e->args[forward ? 0 : 1], .source = e->args[forward ? 1 : 0], .equality = e, .null_safe = null_safe};
-    *out_is_key = true;
+    bool null_safe = str_eqz(e->function_name, "<=>"), equal = null_safe || str_eqz(e->function_name, "=");
+    *out_is_one = true;
+    if (equal) m->parts.keys[m->parts.n_keys++] = (merge_key){.target = e->args[forward ? 0 : 1], .source = e->args[forward ? 1 : 0], .equality = e, .null_safe = null_safe};
+    else m->parts.compared[m->parts.n_compared++] = e;
     return SILT_OK;
 }
 
@@ -328,13 +336,13 @@ static size_t count_conjuncts(const expr *e) {
 
 static silt_status split_on(merge_run *m, expr *e) {
     merge_on *p = &m->parts;
-    bool is_key;
+    bool is_comparison_of_both;
     if (e->kind == EXPR_CALL && str_eqz(e->function_name, "and")) {
         TRY(split_on(m, e->args[0]));
         return split_on(m, e->args[1]);
     }
-    TRY(add_key(m, e, &is_key));
-    if (is_key) return SILT_OK;
+    TRY(add_comparison(m, e, &is_comparison_of_both));
+    if (is_comparison_of_both) return SILT_OK;
     sides_used s = sides_of(m, e);
     if (s.target && !s.source) p->target_only[p->n_target_only++] = e;
     else if (s.source && !s.target) p->source_only[p->n_source_only++] = e;
@@ -348,9 +356,10 @@ static silt_status take_parts(merge_run *m) {
     merge_on *p = &m->parts;
     p->target_only = ARENA_ARRAY(o->a, n, expr *);
     p->source_only = ARENA_ARRAY(o->a, n, expr *);
+    p->compared = ARENA_ARRAY(o->a, n, expr *);
     p->residual = ARENA_ARRAY(o->a, n, expr *);
     p->keys = ARENA_ARRAY(o->a, n, merge_key);
-    if (!p->target_only || !p->source_only || !p->residual || !p->keys) return error_no_memory(o->err);
+    if (!p->target_only || !p->source_only || !p->compared || !p->residual || !p->keys) return error_no_memory(o->err);
     return split_on(m, m->on);
 }
 

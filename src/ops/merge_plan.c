@@ -11,7 +11,8 @@
  * evaluated only for the rows of its clause.
  *
  * DuckDB hashes an outer join only where every conjunct of ON compares the two sides. A conjunct over one side is therefore put into a key: (CASE WHEN it THEN key END) equals
- * nothing where it does not hold.
+ * nothing where it does not hold. Where another conjunct takes from both sides at once (t.a + s.b > 3), an inner join, which is hashed all the same, finds the pairs, and outer
+ * joins by the source's row number and the target row's place bring in what has no partner.
  */
 #include "expr/tree_tools.h"
 #include "ops/generated.h"
@@ -42,7 +43,7 @@ static void release_source(void *source) {
     t->ops->release(t);
 }
 
-static silt_status target_rows(merge_run *m) {
+static silt_status target_rows(merge_run *m, relation **out) {
     const op *o = m->o;
     table_source *source;
     TRY(delta_table_source_files(m->spec->target.snapshot, m->keep, &source, o->err));
@@ -50,33 +51,37 @@ static silt_status target_rows(merge_run *m) {
         release_source(source);
         return error_no_memory(o->err);
     }
-    TRY(ops_rows_of_source(o, source, true, m->spec->target.reference->alias, &m->target.rows));
-    m->target.rows->name = m->spec->target.reference->name; /* for EXPLAIN */
+    TRY(ops_rows_of_source(o, source, true, m->spec->target.reference->alias, out));
+    (*out)->name = m->spec->target.reference->name; /* for EXPLAIN */
     return SILT_OK;
 }
 
 static bool needs_marker(const merge_run *m) { return m->has_by_source; }
 
-/* The source's rows with a TRUE behind their columns, which an outer join makes NULL. */
-static silt_status mark_source(merge_run *m) {
+/* The source's rows with a TRUE behind their columns, which an outer join makes NULL, and their number behind that where they have one. */
+static silt_status mark_source(merge_run *m, relation *rows, relation **out) {
     const op *o = m->o;
-    size_t n = m->source.scope.n_columns;
-    expr **items = ARENA_ARRAY(o->a, n + 1, expr *);
-    field *fields = ARENA_ARRAY(o->a, n + 1, field);
+    size_t n = m->source.scope.n_columns, total = n + (merge_numbers_source(m) && m->kept_source ? 2 : 1);
+    expr **items = ARENA_ARRAY(o->a, n + 2, expr *);
+    field *fields = ARENA_ARRAY(o->a, n + 2, field);
     query *q;
     if (!items || !fields) return error_no_memory(o->err);
     for (size_t i = 0; i < n; i++) {
-        TRY(ops_rows_column(o, m->source.rows, i, &items[i]));
+        TRY(ops_rows_column(o, rows, i, &items[i]));
         fields[i] = field_make(m->source.scope.columns[i].name, items[i]->type, true);
     }
     items[n] = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
     if (!items[n]) return error_no_memory(o->err);
     TRY(bind_tree(o, items[n], &items[n]));
     fields[n] = field_make(STR("present"), &type_boolean, false);
-    const data_type *type = type_struct(o->a, fields, n + 1);
+    if (total == n + 2) {
+        TRY(ops_rows_column(o, rows, n, &items[n + 1]));
+        fields[n + 1] = field_make(STR("number"), &type_long, true);
+    }
+    const data_type *type = type_struct(o->a, fields, total);
     if (!type) return error_no_memory(o->err);
-    TRY(ops_rows_select(o, m->source.rows, items, type, &q));
-    return ops_rows_over(o, q, q->column_names, &m->source.rows);
+    TRY(ops_rows_select(o, rows, items, type, &q));
+    return ops_rows_over(o, q, q->column_names, out);
 }
 
 static bool move_side(void *ctx, expr *e) {
@@ -140,17 +145,19 @@ static silt_status guard_keys(merge_run *m, bool guard_target, bool guard_source
     return SILT_OK;
 }
 
-static silt_status join_condition(merge_run *m, expr **out) {
+bool merge_numbers_source(const merge_run *m) { return m->parts.n_residual > 0 && join_of(m) != JOIN_INNER && m->parts.n_keys > 0; }
+
+static silt_status join_condition(merge_run *m, join_type j, expr **out) {
     const op *o = m->o;
     merge_on *on = &m->parts;
-    join_type j = join_of(m);
-    TRY(guard_keys(m, j == JOIN_FULL || j == JOIN_RIGHT, j == JOIN_FULL || j == JOIN_LEFT));
-    expr **items = ARENA_ARRAY(o->a, on->n_keys + on->n_target_only + on->n_source_only + on->n_residual + 1, expr *);
+    TRY(guard_keys(m, j == JOIN_FULL || j == JOIN_RIGHT, j == JOIN_FULL || j == JOIN_LEFT || j == JOIN_LEFT_ANTI));
+    expr **items = ARENA_ARRAY(o->a, on->n_keys + on->n_target_only + on->n_source_only + on->n_compared + on->n_residual + 1, expr *);
     size_t n = 0;
     if (!items) return error_no_memory(o->err);
     for (size_t i = 0; i < on->n_keys; i++) items[n++] = on->keys[i].equality;
     for (size_t i = 0; i < on->n_target_only; i++) items[n++] = on->target_only[i];
     for (size_t i = 0; i < on->n_source_only; i++) items[n++] = on->source_only[i];
+    for (size_t i = 0; i < on->n_compared; i++) items[n++] = on->compared[i];
     for (size_t i = 0; i < on->n_residual; i++) items[n++] = on->residual[i];
     TRY(conjunction(o, items, n, out));
     expr_walk(*out, move_side, m);
@@ -383,21 +390,109 @@ static silt_status select_items(const op *o, relation *rows, expr **items, const
     return type ? ops_rows_select(o, rows, items, type, out) : error_no_memory(o->err);
 }
 
+static silt_status join_rows(const op *o, join_type j, relation *left, relation *right, relation **out) {
+    relation *r = ARENA_NEW(o->a, relation);
+    if (!r) return error_no_memory(o->err);
+    *r = (relation){.kind = REL_JOIN, .join = j, .left = left, .right = right, .sample_percent = -1, .sample_rows = -1};
+    *out = r;
+    return SILT_OK;
+}
+
+static silt_status equal_columns(const op *o, relation *a, size_t column_a, relation *b, size_t column_b, expr **out) {
+    expr *x, *y;
+    TRY(ops_rows_column(o, a, column_a, &x));
+    TRY(ops_rows_column(o, b, column_b, &y));
+    return ops_tree_call(o, "=", x, y, out);
+}
+
+/** The parts of a join that goes by numbers and places. */
+typedef struct numbered {
+    relation *pairs;           /**< number, then the lifted columns */
+    relation *source, *target; /**< the sides once more, for what has no partner */
+    size_t number;             /**< column of `source` */
+} numbered;
+
+static silt_status find_pairs(plan *p, numbered *n) {
+    merge_run *m = p->m;
+    const op *o = m->o;
+    relation *r;
+    query *q;
+    expr **items = ARENA_ARRAY(o->a, p->up.n + 1, expr *);
+    field *fields = ARENA_ARRAY(o->a, p->up.n + 1, field);
+    if (!items || !fields) return error_no_memory(o->err);
+    TRY(join_rows(o, JOIN_INNER, m->source.rows, m->target.rows, &r));
+    TRY(join_condition(m, JOIN_INNER, &r->on));
+    TRY(ops_rows_column(o, m->source.rows, n->number, &items[0]));
+    fields[0] = field_make(STR("number"), &type_long, true);
+    memcpy(items + 1, p->up.items, p->up.n * sizeof *items);
+    memcpy(fields + 1, p->up.fields, p->up.n * sizeof *fields);
+    TRY(select_items(o, r, items, fields, p->up.n + 1, &q));
+    return ops_rows_over(o, q, q->column_names, &n->pairs);
+}
+
+/* pairs RIGHT JOIN target by place */
+static silt_status all_of_target(plan *p, numbered *n, relation **out) {
+    const op *o = p->m->o;
+    size_t hidden = n->target->source->schema->n_fields;
+    expr *file, *row;
+    TRY(join_rows(o, JOIN_RIGHT, n->pairs, n->target, out));
+    TRY(equal_columns(o, n->pairs, 1 + p->file, n->target, hidden + 1, &file));
+    TRY(equal_columns(o, n->pairs, 1 + p->row, n->target, hidden + 2, &row));
+    TRY(ops_tree_call(o, "and", file, row, &(*out)->on));
+    return bind_tree(o, (*out)->on, &(*out)->on);
+}
+
+/* source j rows by number */
+static silt_status all_of_source(plan *p, numbered *n, join_type j, relation *rows, relation **out) {
+    const op *o = p->m->o;
+    TRY(join_rows(o, j, n->source, rows, out));
+    TRY(equal_columns(o, n->source, n->number, n->pairs, 0, &(*out)->on));
+    return bind_tree(o, (*out)->on, &(*out)->on);
+}
+
+static silt_status joined_by_number(plan *p, relation **out) {
+    merge_run *m = p->m;
+    const op *o = m->o;
+    join_type j = join_of(m);
+    numbered n = {.number = m->source.scope.n_columns + (needs_marker(m) ? 1 : 0)};
+    relation *r;
+    query *q;
+    expr **items = ARENA_ARRAY(o->a, p->up.n + 1, expr *);
+    if (!items) return error_no_memory(o->err);
+    TRY(find_pairs(p, &n));
+    TRY(ops_rows_of_source(o, m->kept_source, false, STR_NULL, &n.source));
+    if (needs_marker(m)) TRY(mark_source(m, n.source, &n.source));
+    TRY(target_rows(m, &n.target));
+    r = n.pairs;
+    if (j == JOIN_RIGHT || j == JOIN_FULL) TRY(all_of_target(p, &n, &r));
+    if (j != JOIN_RIGHT) TRY(all_of_source(p, &n, j, r, &r));
+    for (size_t i = 0; i < p->up.n; i++) {
+        const expr *e = p->up.items[i];
+        bool of_source = e->kind == EXPR_COLUMN && e->source == m->source.rows, of_target = e->kind == EXPR_COLUMN && e->source == m->target.rows;
+        if (of_source && j != JOIN_RIGHT) TRY(ops_rows_column(o, n.source, e->column, &items[i]));
+        else if (of_target && (j == JOIN_RIGHT || j == JOIN_FULL)) TRY(ops_rows_column(o, n.target, e->column, &items[i]));
+        else if (of_source || of_target) TRY(ops_rows_column(o, n.pairs, 1 + i, &items[i]));
+        else TRY(bind_tree(o, p->up.items[i], &items[i]));
+    }
+    TRY(select_items(o, r, items, p->up.fields, p->up.n, &q));
+    return ops_rows_over(o, q, q->column_names, out);
+}
+
 static silt_status joined(plan *p, relation **out) {
     merge_run *m = p->m;
     const op *o = m->o;
-    relation *r = ARENA_NEW(o->a, relation);
+    relation *r;
     query *q;
     uint32_t unused;
-    if (!r) return error_no_memory(o->err);
     if (p->up.n == 0) { /* INSERT of constants alone: a query has at least one column */
         expr *one;
         TRY(number(o, 1, &one));
         TRY(bind_tree(o, one, &one));
         if (!add_item(&p->up, one, "no", STR("column"), &unused)) return error_no_memory(o->err);
     }
-    *r = (relation){.kind = REL_JOIN, .join = join_of(m), .left = m->source.rows, .right = m->target.rows, .sample_percent = -1, .sample_rows = -1};
-    TRY(join_condition(m, &r->on));
+    if (merge_numbers_source(m) && m->kept_source) return joined_by_number(p, out);
+    TRY(join_rows(o, join_of(m), m->source.rows, m->target.rows, &r));
+    TRY(join_condition(m, r->join, &r->on));
     TRY(select_items(o, r, p->up.items, p->up.fields, p->up.n, &q));
     return ops_rows_over(o, q, q->column_names, out);
 }
@@ -501,8 +596,8 @@ silt_status merge_plan(merge_run *m) {
     plan p = {.m = m};
     relation *rows;
     size_t action;
-    TRY(target_rows(m));
-    if (needs_marker(m)) TRY(mark_source(m));
+    TRY(target_rows(m, &m->target.rows));
+    if (needs_marker(m)) TRY(mark_source(m, m->source.rows, &m->source.rows));
     TRY(row_change_shape(&m->change));
     TRY(make_values(&p));
     if (m->change.has_row_ids && !m->insert_only && p.values) {

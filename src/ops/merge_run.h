@@ -38,8 +38,10 @@ typedef struct merge_key {
 
 /** The parts of ON. */
 typedef struct merge_on {
-    expr **target_only, **source_only, **residual; /**< conjuncts over one side, and other ones */
-    size_t n_target_only, n_source_only, n_residual;
+    expr **target_only, **source_only; /**< conjuncts over one side */
+    expr **compared;                   /**< that compare something of one side with something of the other (t.a < s.a) */
+    expr **residual;                   /**< other ones */
+    size_t n_target_only, n_source_only, n_compared, n_residual;
     merge_key *keys;
     size_t n_keys;
 } merge_on;

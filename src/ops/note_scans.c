@@ -30,7 +30,8 @@ static silt_status note_files(const scan_notes *n, const table_source *source, c
 static bool note_reference(void *ctx, relation *r) {
     scan_notes *n = ctx;
     const table_source *s = r->kind == REL_TABLE ? r->source : NULL;
-    if (!s || !str_eqz(s->format, "delta") || !str_eq(s->location, n->root) || s->version != delta_snapshot_version(n->snapshot)) return true;
+    if (!s || !str_eqz(s->format, "delta") || !str_eq(s->location, n->root)) return true;
+    if (r->travel.version || r->travel.timestamp || s->version != delta_snapshot_version(n->snapshot)) return true;
     if (!r->where || r->where->kind == PRED_UNKNOWN || r->where->kind == PRED_TRUE) delta_txn_read_whole_table(n->txn);
     else n->status = note_files(n, s, r->where);
     return n->status == SILT_OK;

@@ -36,6 +36,7 @@ typedef struct create_spec {
     str comment;
     str_map properties;             /**< as the user wrote them */
     query *source;                  /**< AS SELECT, bound; NULL */
+    const delta_snapshot *snapshot; /**< the version of a table at `root` that `source` reads; NULL: it reads none there */
     bool or_replace, replace_only, if_not_exists, is_managed;
     bool is_path;                   /**< CREATE TABLE delta.`/path`: a table there is the table itself, not one to take over */
     bool is_new_name;               /**< a catalog name that does not exist yet: OR REPLACE without AS SELECT then takes over a table at its location only if it fits */

@@ -10,7 +10,8 @@
 #define SOURCE_ALIAS "s"
 
 bool replace_is_asked(const insert_spec *spec, const write_options *options) {
-    return spec->replace.kind != REPLACE_NOTHING || (spec->overwrite && !str_is_null(options->replace_where)); /* an append lets the option be, as Spark does */
+    return spec->replace.kind != REPLACE_NOTHING ||
+           (spec->overwrite && !str_is_null(options->replace_where)); /* an append lets the option be, as Spark does */
 }
 
 /* ---- the condition ---- */
@@ -18,9 +19,12 @@ bool replace_is_asked(const insert_spec *spec, const write_options *options) {
 static silt_status check_options(const replace_run *r) {
     const write_options *w = r->options;
     const insert_spec *spec = r->spec;
-    if (spec->replace.kind != REPLACE_NOTHING && !str_is_null(w->replace_where)) return err_DELTA_OVERWRITE_BY_FILTER_INCOMPATIBLE_REPLACE_ON_OR_USING(r->o->err);
+    if (spec->replace.kind != REPLACE_NOTHING && !str_is_null(w->replace_where))
+        return err_DELTA_OVERWRITE_BY_FILTER_INCOMPATIBLE_REPLACE_ON_OR_USING(r->o->err);
     bool partitioned = delta_snapshot_metadata(spec->snapshot)->n_partition_columns > 0;
-    return partitioned && w->dynamic_overwrite && w->dynamic_known ? err_DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE(r->o->err) : SILT_OK;
+    return partitioned && w->dynamic_overwrite && w->dynamic_known
+               ? err_DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE(r->o->err)
+               : SILT_OK;
 }
 
 static silt_status where_condition(replace_run *r, expr **out) {
@@ -32,7 +36,9 @@ static silt_status where_condition(replace_run *r, expr **out) {
         r->predicate = r->options->replace_where;
         TRY(expr_parse(r->predicate, o->a, out, o->err));
     }
-    if (ops_tree_has_subquery(*out)) return err_UNSUPPORTED_FEATURE(o->err, "subqueries in REPLACE WHERE (UNSUPPORTED_FEATURE.OVERWRITE_BY_SUBQUERY in Spark)");
+    if (ops_tree_has_subquery(*out))
+        return err_UNSUPPORTED_FEATURE(o->err,
+                                       "subqueries in REPLACE WHERE (UNSUPPORTED_FEATURE.OVERWRITE_BY_SUBQUERY in Spark)");
     r->check = expr_clone(*out, o->a);
     return r->check && !str_is_null(r->predicate) ? SILT_OK : error_no_memory(o->err);
 }
@@ -109,7 +115,8 @@ typedef struct name_search {
 static bool names_both(void *ctx, expr *e) {
     name_search *s = ctx;
     bool plain = e->kind == EXPR_COLUMN && e->name.count == 1;
-    if (plain && schema_find(s->table, e->name.parts[0]) >= 0 && schema_find(s->source, e->name.parts[0]) >= 0) s->found = e->name.parts[0];
+    if (plain && schema_find(s->table, e->name.parts[0]) >= 0 && schema_find(s->source, e->name.parts[0]) >= 0)
+        s->found = e->name.parts[0];
     return str_is_null(s->found);
 }
 
@@ -163,7 +170,8 @@ static silt_status name_target(replace_run *r) {
         reference->name = (name_parts){name, 1};
     if (!str_is_null(spec->replace.target_alias)) reference->alias = spec->replace.target_alias;
     if (spec->replace.kind == REPLACE_BY_COLUMNS) reference->alias = STR("\x01target");
-    r->target = (dml_target){.table_name = spec->table_name, .root = spec->root, .snapshot = spec->snapshot, .reference = reference};
+    r->target =
+        (dml_target){.table_name = spec->table_name, .root = spec->root, .snapshot = spec->snapshot, .reference = reference};
     return SILT_OK;
 }
 
@@ -210,7 +218,8 @@ static silt_status check_rows(const replace_run *r, const data_type *schema, que
     if (!names || !all || !items || !yes) return error_no_memory(o->err);
     for (size_t i = 0; i < schema->n_fields; i++) names[i] = schema->fields[i].name, all[i] = i;
     TRY(ops_rows_over(o, q, names, &rows));
-    rows->alias = r->target.reference->alias.ptr ? r->target.reference->alias : r->target.reference->name.parts[r->target.reference->name.count - 1];
+    rows->alias = r->target.reference->alias.ptr ? r->target.reference->alias
+                                                 : r->target.reference->name.parts[r->target.reference->name.count - 1];
     for (size_t i = 0; i < schema->n_fields; i++) TRY(ops_rows_column(o, rows, i, &items[i]));
     (void)err_DELTA_REPLACE_WHERE_MISMATCH(&mismatch, r->predicate);
     TRY(ops_tree_raise(o, &mismatch, &raise));

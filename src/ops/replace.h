@@ -21,12 +21,12 @@ typedef struct replace_run {
     /* between replace_begin and replace_apply */
     dml_target target;
     row_find find;
-    expr *check;         /**< REPLACE WHERE: the condition once more, unbound, for the new rows */
-    table_source *source; /**< ON, USING: the query's rows, set aside */
-    str predicate;       /**< WHERE: how commitInfo and errors name the condition; else null */
+    expr *check;             /**< REPLACE WHERE: the condition once more, unbound, for the new rows */
+    table_source *source;    /**< ON, USING: the query's rows, set aside */
+    str predicate;           /**< WHERE: how commitInfo and errors name the condition; else null */
     str on_text, using_text; /**< the same of ON and USING */
     row_change change;
-    bool changed;        /**< something left or came */
+    bool changed; /**< something left or came */
 } replace_run;
 
 bool replace_is_asked(const insert_spec *spec, const write_options *options);

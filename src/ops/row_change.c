@@ -16,15 +16,20 @@
 #define HIDDEN_SHARE_MAX 0.5 /* of a file's rows, before it is rewritten; silt.deletionVectors.maxHiddenShare */
 #define FETCH_ALONE_MAX  16  /* so few files are fetched one by one; more in one pass over the log */
 
-static const str row_id_name = {"_silt_row_id", 12}, row_version_name = {"_silt_row_commit_version", 24}, change_type_name = {"_change_type", 12};
+static const str row_id_name = {"_silt_row_id", 12}, row_version_name = {"_silt_row_commit_version", 24},
+                 change_type_name = {"_change_type", 12};
 
 bool row_change_uses_dv(const op *o, const write_target *t, const char *operation) {
-    if (!delta_protocol_has(&t->protocol, "deletionVectors") || !delta_config_bool(&t->metadata.configuration, "delta.enableDeletionVectors")) return false;
+    if (!delta_protocol_has(&t->protocol, "deletionVectors") ||
+        !delta_config_bool(&t->metadata.configuration, "delta.enableDeletionVectors"))
+        return false;
     str key = arena_printf(o->a, "spark.databricks.delta.%s.deletionVectors.persistent", operation);
     return str_is_null(key) || ops_setting_bool(o, key.ptr, true);
 }
 
-bool row_change_has_feed(const write_target *t) { return delta_config_bool(&t->metadata.configuration, "delta.enableChangeDataFeed"); }
+bool row_change_has_feed(const write_target *t) {
+    return delta_config_bool(&t->metadata.configuration, "delta.enableChangeDataFeed");
+}
 
 /* ---- what rows look like ---- */
 
@@ -44,7 +49,8 @@ silt_status row_change_shape(row_change *c) {
     TRY(widen_schema(c->o, c->target.schema, &change_type, 1, &c->change_schema));
     str id = delta_config_str(configuration, "delta.rowTracking.materializedRowIdColumnName");
     str version = delta_config_str(configuration, "delta.rowTracking.materializedRowCommitVersionColumnName");
-    c->has_row_ids = delta_protocol_has(&c->target.protocol, "rowTracking") && delta_config_bool(configuration, "delta.enableRowTracking") && id.len && version.len;
+    c->has_row_ids = delta_protocol_has(&c->target.protocol, "rowTracking") &&
+                     delta_config_bool(configuration, "delta.enableRowTracking") && id.len && version.len;
     c->row_schema = c->target.schema;
     if (!c->has_row_ids) return SILT_OK;
     field ids[2] = {field_make(row_id_name, &type_long, true), field_make(row_version_name, &type_long, true)};
@@ -79,8 +85,9 @@ static silt_status take_file(void *ctx, size_t i, const delta_add *add, silt_err
     if (!c->touched[i]) return SILT_OK;
     touched_file *f = &c->files[c->n_files++];
     *f = (touched_file){.index = i, .add = *add, .physical = -1, .gone = -1};
-    bool ok = copy_str(&f->add.path, a) && copy_str(&f->add.stats, a) && copy_str(&f->add.tags, a) && copy_str(&f->add.clustering_provider, a) &&
-              copy_str(&f->add.dv.path_or_inline, a) && copy_strs(&f->add.partition_values.keys, add->partition_values.count, a) &&
+    bool ok = copy_str(&f->add.path, a) && copy_str(&f->add.stats, a) && copy_str(&f->add.tags, a) &&
+              copy_str(&f->add.clustering_provider, a) && copy_str(&f->add.dv.path_or_inline, a) &&
+              copy_strs(&f->add.partition_values.keys, add->partition_values.count, a) &&
               copy_strs(&f->add.partition_values.values, add->partition_values.count, a);
     return ok ? SILT_OK : error_no_memory(err);
 }
@@ -117,7 +124,8 @@ static silt_status count_rows(const row_change *c, touched_file *f, bool must_kn
     store *s;
     str path, local;
     const delta_env *env = o->env->delta;
-    if (!env->parquet || !env->parquet->count_rows) return err_UNSUPPORTED_FEATURE(o->err, "changing rows of files whose number of rows is not in the log");
+    if (!env->parquet || !env->parquet->count_rows)
+        return err_UNSUPPORTED_FEATURE(o->err, "changing rows of files whose number of rows is not in the log");
     TRY(delta_resolve_path(env, c->root, f->add.path, o->a, &s, &path, o->err));
     TRY(store_local_read_path(s, path, o->a, &local, o->err));
     return env->parquet->count_rows(env->parquet, local, &f->physical, o->err);

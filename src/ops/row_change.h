@@ -62,16 +62,20 @@ typedef struct row_change {
     bool updates;               /**< some of the rows come back changed: the change feed then needs change files in every case */
 
     /* ---- given between row_change_plan and row_change_apply; bound, NULL: none ---- */
-    query *new_rows;       /**< columns of row_schema: inserted and updated rows; checked here (NOT NULL, CHECK, lengths), generated columns are the caller's */
-    query *rewritten_rows; /**< instead of copying: every row of the rewritten files as it will be and nothing else, same columns; only where each touched file is rewritten or removed */
-    query *changes;        /**< columns of change_schema; asked for by needs_changes */
+    query *
+        new_rows; /**< columns of row_schema: inserted and updated rows; checked here (NOT NULL, CHECK, lengths), generated columns are the caller's */
+    query *
+        rewritten_rows; /**< instead of copying: every row of the rewritten files as it will be and nothing else, same columns; only where each touched file is rewritten or removed */
+    query *changes;     /**< columns of change_schema; asked for by needs_changes */
 
     /* ---- decided by row_change_plan ---- */
-    const data_type *row_schema; /**< target.schema, and with has_row_ids two more BIGINT: row id, row commit version (kept row: both as they were; updated: id, NULL; inserted: NULL, NULL) */
+    const data_type *
+        row_schema; /**< target.schema, and with has_row_ids two more BIGINT: row id, row commit version (kept row: both as they were; updated: id, NULL; inserted: NULL, NULL) */
     bool has_row_ids;
     const data_type *change_schema; /**< target.schema and _change_type STRING */
-    bool needs_changes;             /**< the change feed is on and cannot be told from the commit's adds and removes: `changes` must hold all changed rows */
-    touched_file *files;            /**< ascending by index */
+    bool
+        needs_changes; /**< the change feed is on and cannot be told from the commit's adds and removes: `changes` must hold all changed rows */
+    touched_file *files; /**< ascending by index */
     size_t n_files, n_masked, n_rewritten;
     uint8_t *touched, *rewritten; /**< flags per file of the snapshot, for row_change_rows */
 
@@ -108,7 +112,8 @@ silt_status row_change_row_ids(row_change *c, relation *rows, expr **out_id, exp
 /** SELECT every column of row_schema FROM rows WHERE condition (NULL: all): rows as they are, with their row ids. */
 silt_status row_change_select(row_change *c, relation *rows, expr *condition, query **out) MUST_CHECK;
 /** SELECT the columns of target.schema and a change type FROM rows WHERE condition: a part of `changes`. */
-silt_status row_change_select_changes(row_change *c, relation *rows, expr *condition, const char *change_type, query **out) MUST_CHECK;
+silt_status row_change_select_changes(row_change *c, relation *rows, expr *condition, const char *change_type,
+                                      query **out) MUST_CHECK;
 /** a UNION ALL b, bound; either may be NULL. */
 silt_status row_change_union(const op *o, query *a, query *b, query **out) MUST_CHECK;
 silt_status row_change_apply(row_change *c) MUST_CHECK;

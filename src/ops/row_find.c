@@ -25,7 +25,8 @@ silt_status row_find_reference(const op *o, const dml_target *target, const uint
                     .sample_percent = -1,
                     .sample_rows = -1,
                     .needs_row_id = true};
-    TRY(keep ? delta_table_source_files(target->snapshot, keep, &source, o->err) : delta_table_source(target->snapshot, &source, o->err));
+    TRY(keep ? delta_table_source_files(target->snapshot, keep, &source, o->err)
+             : delta_table_source(target->snapshot, &source, o->err));
     if (!arena_defer(o->a, release_source, source)) {
         release_source(source);
         return error_no_memory(o->err);
@@ -43,7 +44,8 @@ typedef struct table_search {
 
 static bool is_table(void *ctx, relation *r) {
     table_search *s = ctx;
-    s->found |= r != s->except && r->kind == REL_TABLE && r->source && str_eqz(r->source->format, "delta") && str_eq(r->source->location, s->root);
+    s->found |= r != s->except && r->kind == REL_TABLE && r->source && str_eqz(r->source->format, "delta") &&
+                str_eq(r->source->location, s->root);
     return !s->found;
 }
 
@@ -62,7 +64,8 @@ bool row_find_reads_table(query *q, str root, const relation *except) {
 static bool is_exact_type(const data_type *t, bool is_partition) {
     if (type_is_integral(t) || t->id == TYPE_DATE || t->id == TYPE_DECIMAL) return true;
     if (!is_partition) return false; /* bounds of texts and timestamps are rounded, by other writers perhaps the wrong way */
-    return t->id == TYPE_BOOLEAN || (t->id == TYPE_STRING && !t->is_char) || t->id == TYPE_TIMESTAMP || t->id == TYPE_TIMESTAMP_NTZ;
+    return t->id == TYPE_BOOLEAN || (t->id == TYPE_STRING && !t->is_char) || t->id == TYPE_TIMESTAMP ||
+           t->id == TYPE_TIMESTAMP_NTZ;
 }
 
 static bool is_column_of(const expr *e, const relation *table) {
@@ -73,7 +76,9 @@ static bool is_column_of(const expr *e, const relation *table) {
     return is_exact_type(e->type, is_partition);
 }
 
-static bool is_constant_like(const expr *e, const data_type *type) { return e->kind == EXPR_LITERAL && !e->literal.is_null && type_equal(e->type, type); }
+static bool is_constant_like(const expr *e, const data_type *type) {
+    return e->kind == EXPR_LITERAL && !e->literal.is_null && type_equal(e->type, type);
+}
 
 static bool is_exact_test(const expr *e, const relation *table) {
     static const char *const tests[] = {"=", "<>", "<", "<=", ">", ">=", "in", "between"};
@@ -102,9 +107,12 @@ static silt_status bind_search(row_find *f, expr *condition) {
     const op *o = f->o;
     query *q = ARENA_NEW(o->a, query);
     expr **items = ARENA_ARRAY(o->a, 2, expr *);
-    if (!q || !items || !(items[0] = expr_literal_i64(o->a, 1)) || !(items[1] = expr_literal_i64(o->a, 1))) return error_no_memory(o->err);
-    bool is_null = condition && condition->kind == EXPR_LITERAL && condition->literal.is_null && condition->literal.type->id == TYPE_VOID;
-    if (is_null) return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(o->err, STR("NULL"), STR("VOID")); /* a query takes it for false */
+    if (!q || !items || !(items[0] = expr_literal_i64(o->a, 1)) || !(items[1] = expr_literal_i64(o->a, 1)))
+        return error_no_memory(o->err);
+    bool is_null =
+        condition && condition->kind == EXPR_LITERAL && condition->literal.is_null && condition->literal.type->id == TYPE_VOID;
+    if (is_null)
+        return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(o->err, STR("NULL"), STR("VOID")); /* a query takes it for false */
     TRY(row_find_reference(o, f->target, NULL, &f->table));
     *q = (query){.from = f->table,
                  .where = condition,
@@ -114,7 +122,8 @@ static silt_status bind_search(row_find *f, expr *condition) {
                  .n_ctes = f->target->n_ctes,
                  .recursive = f->target->recursive};
     silt_status bound = query_bind(q, o->env->bind, o->a, o->err);
-    if (bound != SILT_OK && o->err && strcmp(o->err->condition, "INVALID_WHERE_CONDITION") == 0) /* as Spark has it outside of queries */
+    if (bound != SILT_OK && o->err &&
+        strcmp(o->err->condition, "INVALID_WHERE_CONDITION") == 0) /* as Spark has it outside of queries */
         return err_UNSUPPORTED_EXPR_FOR_OPERATOR(o->err, "aggregate, window and generator functions", "the condition");
     TRY(bound);
     size_t n = f->table->source->schema->n_fields;
@@ -144,7 +153,10 @@ static silt_status ask_log(row_find *f) {
 static void free_rows(void *rows) { row_set_free(rows); }
 
 silt_status row_find_plan(const op *o, const dml_target *target, expr *condition, row_find *out) {
-    *out = (row_find){.o = o, .target = target, .n_files = delta_snapshot_n_files(target->snapshot), .rows = row_set_new(delta_snapshot_n_files(target->snapshot))};
+    *out = (row_find){.o = o,
+                      .target = target,
+                      .n_files = delta_snapshot_n_files(target->snapshot),
+                      .rows = row_set_new(delta_snapshot_n_files(target->snapshot))};
     if (!out->rows) return error_no_memory(o->err);
     if (!arena_defer(o->a, free_rows, out->rows)) {
         row_set_free(out->rows);
@@ -158,7 +170,8 @@ silt_status row_find_plan(const op *o, const dml_target *target, expr *condition
 
 static silt_status take_rows(row_find *f, const struct ArrowArray *batch) {
     const struct ArrowArray *file = batch->children[0], *row = batch->children[1];
-    const int64_t *files = (const int64_t *)file->buffers[1] + file->offset, *rows = (const int64_t *)row->buffers[1] + row->offset;
+    const int64_t *files = (const int64_t *)file->buffers[1] + file->offset,
+                  *rows = (const int64_t *)row->buffers[1] + row->offset;
     for (int64_t i = 0; i < batch->length; i++)
         if (!row_set_add(f->rows, (size_t)files[i], (uint64_t)rows[i], NULL)) return error_no_memory(f->o->err);
     return SILT_OK;
@@ -258,8 +271,11 @@ silt_status row_find_explain(const row_find *f, const char *what, const char *wa
     buf_printf(out, "%s %s `%.*s`\n", what, deletes ? "from" : "rows of", STR_ARG(f->target->table_name));
     buf_printf(out, "  files: %zu of %zu may hold such rows\n", f->n_candidates, f->n_files);
     if (f->n_candidates == 0) buf_append_z(out, "  way: nothing to do, by the log alone\n");
-    if (f->n_whole > 0) buf_printf(out, "  way: %zu file%s as a whole, %s\n", f->n_whole, f->n_whole == 1 ? "" : "s", deletes ? "by the log alone" : "rewritten without a search");
-    if (scanned > 0) buf_printf(out, "  way: %zu file%s scanned for rows; files with some: %s\n", scanned, scanned == 1 ? "" : "s", way);
+    if (f->n_whole > 0)
+        buf_printf(out, "  way: %zu file%s as a whole, %s\n", f->n_whole, f->n_whole == 1 ? "" : "s",
+                   deletes ? "by the log alone" : "rewritten without a search");
+    if (scanned > 0)
+        buf_printf(out, "  way: %zu file%s scanned for rows; files with some: %s\n", scanned, scanned == 1 ? "" : "s", way);
     if (scanned == 0) return buf_ok(out) ? SILT_OK : error_no_memory(f->o->err);
     return engine_explain(f->o->env->engine, f->query, f->o->env->bind, extended, out, f->o->err);
 }

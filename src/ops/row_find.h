@@ -9,14 +9,14 @@
 typedef struct row_find {
     const op *o;
     const dml_target *target;
-    relation *table;        /**< bound, with silt_file and silt_row */
-    query *query;           /**< bound: SELECT silt_file, silt_row FROM table WHERE condition */
-    bool reads_target_too;  /**< a subquery of the condition reads the target */
-    size_t n_files;         /**< of the snapshot */
-    uint8_t *candidates;    /**< files that may hold such a row */
-    uint8_t *whole;         /**< those of them of which every row is one, by the log alone */
+    relation *table;       /**< bound, with silt_file and silt_row */
+    query *query;          /**< bound: SELECT silt_file, silt_row FROM table WHERE condition */
+    bool reads_target_too; /**< a subquery of the condition reads the target */
+    size_t n_files;        /**< of the snapshot */
+    uint8_t *candidates;   /**< files that may hold such a row */
+    uint8_t *whole;        /**< those of them of which every row is one, by the log alone */
     size_t n_candidates, n_whole;
-    row_set *rows;          /**< of the candidates that are not whole; freed with the operation's arena */
+    row_set *rows; /**< of the candidates that are not whole; freed with the operation's arena */
 } row_find;
 
 /** Binds `condition` (NULL: every row) over the target and asks the log which files matter. */

@@ -21,8 +21,8 @@ typedef struct assignment_path {
     uint32_t index[MAX_DEPTH]; /**< column, then fields of structs */
     size_t depth;
     const data_type *type;
-    str name;                  /**< dotted, for messages */
-    size_t at;                 /**< which column of the inner query has its value */
+    str name;  /**< dotted, for messages */
+    size_t at; /**< which column of the inner query has its value */
 } assignment_path;
 
 /** One UPDATE while it runs. */
@@ -33,11 +33,11 @@ typedef struct update_run {
     assignment_path *paths; /**< n_items */
     row_find find;
     row_change change;
-    relation *table;        /**< over which the values are bound */
-    expr **values;          /**< bound, of the assigned columns' types */
+    relation *table; /**< over which the values are bound */
+    expr **values;   /**< bound, of the assigned columns' types */
     bool in_one_scan;
     int64_t started_ms, found_ms, written_ms;
-    str predicate;          /**< null: none */
+    str predicate; /**< null: none */
 } update_run;
 
 /* ---- SET ---- */
@@ -61,7 +61,8 @@ static silt_status unresolved(const op *o, const update_item *item) {
     silt_status status = err_UNRESOLVED_COLUMN(o->err, buf_str(&b));
     buf_dispose(&b);
     str text = o->env->bind->source_text;
-    if (item->span.to > item->span.from && text.len >= item->span.to) error_detail(o->err, "%.*s", STR_ARG(lexer_caret(text, item->span.from, o->a)));
+    if (item->span.to > item->span.from && text.len >= item->span.to)
+        error_detail(o->err, "%.*s", STR_ARG(lexer_caret(text, item->span.from, o->a)));
     return status;
 }
 
@@ -89,7 +90,8 @@ static silt_status resolve_path(const update_run *u, const update_item *item, as
         if (at < 0) return err_FIELD_NOT_FOUND(o->err, name, out->name);
         if (out->depth == MAX_DEPTH) return err_UNSUPPORTED_FEATURE(o->err, "fields nested that deeply");
         out->index[out->depth++] = (uint32_t)at;
-        out->name = out->name.len ? arena_printf(o->a, "%.*s.%.*s", STR_ARG(out->name), STR_ARG(t->fields[at].name)) : t->fields[at].name;
+        out->name =
+            out->name.len ? arena_printf(o->a, "%.*s.%.*s", STR_ARG(out->name), STR_ARG(t->fields[at].name)) : t->fields[at].name;
         t = t->fields[at].type;
         if (str_is_null(out->name)) return error_no_memory(o->err);
     }
@@ -111,7 +113,8 @@ static silt_status resolve_items(update_run *u) {
         TRY(resolve_path(u, &u->spec->items[i], &u->paths[i]));
         TRY(ops_identity_check_update(o, &u->schema->fields[u->paths[i].index[0]]));
         for (size_t k = 0; k < i; k++)
-            if (overlap(&u->paths[i], &u->paths[k])) return err_DELTA_CONFLICT_SET_COLUMN(o->err, u->paths[k].name, u->paths[i].name);
+            if (overlap(&u->paths[i], &u->paths[k]))
+                return err_DELTA_CONFLICT_SET_COLUMN(o->err, u->paths[k].name, u->paths[i].name);
     }
     return SILT_OK;
 }
@@ -198,14 +201,18 @@ static silt_status bind_values(update_run *u) {
         TRY(replace_default(u, i, &items[i]));
     }
     TRY(row_find_reference(o, t, NULL, &u->table));
-    *q = (query){.from = u->table, .projections = items, .n_projections = n, .ctes = t->ctes_again, .n_ctes = t->n_ctes, .recursive = t->recursive};
+    *q = (query){.from = u->table,
+                 .projections = items,
+                 .n_projections = n,
+                 .ctes = t->ctes_again,
+                 .n_ctes = t->n_ctes,
+                 .recursive = t->recursive};
     TRY(query_bind(q, o->env->bind, o->a, o->err));
     TRY(check_scalar(u, q));
     if (q->n_projections != n) return err_UNSUPPORTED_EXPR_FOR_OPERATOR(o->err, "*", "UPDATE");
     u->values = ARENA_ARRAY(o->a, n + 1, expr *);
     if (!u->values) return error_no_memory(o->err);
-    for (size_t i = 0; i < n; i++)
-        TRY(cast_value(o, &u->paths[i], q->projections[i], &u->values[i]));
+    for (size_t i = 0; i < n; i++) TRY(cast_value(o, &u->paths[i], q->projections[i], &u->values[i]));
     if (row_find_reads_table(q, t->root, u->table)) u->find.reads_target_too = true;
     return SILT_OK;
 }
@@ -354,7 +361,8 @@ static silt_status new_column(update_run *u, relation *rows, size_t column, expr
     TRY(rebuild_place(&b, index, 1, u->schema->fields[column].type, &e));
     if (u->in_one_scan) TRY(choose(&b, e, &e));
     TRY(ops_rows_bind(o, rows, b.used, b.n_used, e, out));
-    return expr_coerce(*out, u->schema->fields[column].type, CAST_EXPLICIT, u->schema->fields[column].name, o->env->bind, o->a, out, o->err);
+    return expr_coerce(*out, u->schema->fields[column].type, CAST_EXPLICIT, u->schema->fields[column].name, o->env->bind, o->a,
+                       out, o->err);
 }
 
 /* An updated row keeps its id and gets the commit's version, which NULL stands for. */
@@ -516,7 +524,8 @@ static silt_status change_and_commit(update_run *u, dml_result *out) {
     query *rows;
     TRY(row_change_plan(c));
     TRY(narrow_table(u));
-    u->in_one_scan = c->n_rewritten > 0 && c->n_masked == 0 && !row_change_has_feed(&c->target) && has_partial_files(u) && !ops_has_generated(u->schema, u->o->a);
+    u->in_one_scan = c->n_rewritten > 0 && c->n_masked == 0 && !row_change_has_feed(&c->target) && has_partial_files(u) &&
+                     !ops_has_generated(u->schema, u->o->a);
     TRY(updated_rows(u, &rows));
     if (u->in_one_scan)
         c->rewritten_rows = rows;
@@ -568,10 +577,12 @@ static silt_status update_rows(update_run *u, dml_result *out) {
 
 static silt_status begin(const op *o, const update_spec *spec, update_run *out) {
     const dml_target *t = &spec->target;
-    *out = (update_run){.o = o, .spec = spec, .schema = delta_snapshot_metadata(t->snapshot)->schema, .started_ms = time_now_ms()};
+    *out =
+        (update_run){.o = o, .spec = spec, .schema = delta_snapshot_metadata(t->snapshot)->schema, .started_ms = time_now_ms()};
     out->change = (row_change){.o = o, .table_name = t->table_name, .root = t->root, .snapshot = t->snapshot};
     ops_write_target_init(&out->change.target, t->snapshot);
-    return delta_txn_begin(o->env->delta, t->snapshot, t->root, &out->change.txn, o->err); /* refuses what this build must not write */
+    return delta_txn_begin(o->env->delta, t->snapshot, t->root, &out->change.txn,
+                           o->err); /* refuses what this build must not write */
 }
 
 silt_status ops_update(const ops_env *env, const update_spec *spec, dml_result *out, silt_error *err) {
@@ -598,7 +609,9 @@ silt_status ops_explain_update(const ops_env *env, const update_spec *spec, bool
     if (status == SILT_OK) {
         status = find(&u);
         bool dv = row_change_uses_dv(&o, &u.change.target, "update");
-        if (status == SILT_OK) status = row_find_explain(&u.find, "Update", dv ? "deletion vectors and new files for the changed rows" : "copy-on-write", extended, out);
+        if (status == SILT_OK)
+            status = row_find_explain(
+                &u.find, "Update", dv ? "deletion vectors and new files for the changed rows" : "copy-on-write", extended, out);
         delta_txn_free(u.change.txn);
     }
     arena_free(o.a);

@@ -2,8 +2,8 @@
  * The change data feed in queries: table_changes('t', from [, to]) and table_changes_by_path('/p', from [, to]) as FROM items, and the reader options readChangeFeed,
  * startingVersion, startingTimestamp, endingVersion, endingTimestamp of a table. Versions are whole numbers, times are strings or timestamps; both ends are included.
  */
-#include "expr/tree_tools.h"
 #include "ops/changes.h"
+#include "expr/tree_tools.h"
 #include "sql/run.h"
 
 typedef struct changes_request {
@@ -16,7 +16,8 @@ static void release_source(void *source) {
     t->ops->release(t);
 }
 
-static silt_status load_changes(run *r, const changes_request *q, arena *a, table_source *out[2], size_t *out_n, silt_error *err) {
+static silt_status load_changes(run *r, const changes_request *q, arena *a, table_source *out[2], size_t *out_n,
+                                silt_error *err) {
     delta_snapshot *latest;
     if (!str_eqz(q->table.format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, q->table.display);
     silt_status opened = open_snapshot(r, &q->table, NULL, &latest, err);
@@ -51,7 +52,8 @@ static silt_status boundary_argument(run *r, str function, expr *e, change_bound
         return SILT_OK;
     }
     if (v.type->id != TYPE_STRING && v.type->id != TYPE_TIMESTAMP && v.type->id != TYPE_TIMESTAMP_NTZ)
-        return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(v.type, r->a), function, "a version (a whole number) or a time (a string or a timestamp)");
+        return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(v.type, r->a), function,
+                                                "a version (a whole number) or a time (a string or a timestamp)");
     *out = (change_boundary){.has_time = true};
     return fold_timestamp_ms(r, again, &out->time_ms, err);
 }
@@ -66,13 +68,14 @@ static silt_status function_table(run *r, bool by_path, const value *name, resol
         TRY(parser_expect_end(&p));
         return resolve_table(r, &rel, false, out, err);
     }
-    *out = (resolved_table){.format = STR("delta"), .location = text, .display = arena_printf(r->a, "delta.`%.*s`", STR_ARG(text))};
+    *out =
+        (resolved_table){.format = STR("delta"), .location = text, .display = arena_printf(r->a, "delta.`%.*s`", STR_ARG(text))};
     if (str_is_null(out->display)) return error_no_memory(err);
     return resolve_location(r->s, text, r->a, &out->store, &out->root, err);
 }
 
-silt_status resolve_changes_function(table_resolver *self, str name, expr *const *args, size_t n_args, arena *a, table_source *out[2],
-                                     size_t *out_n, silt_error *err) {
+silt_status resolve_changes_function(table_resolver *self, str name, expr *const *args, size_t n_args, arena *a,
+                                     table_source *out[2], size_t *out_n, silt_error *err) {
     run *r = self->ctx;
     changes_request q = {.from = {0}};
     value table;
@@ -81,7 +84,8 @@ silt_status resolve_changes_function(table_resolver *self, str name, expr *const
     if (!by_path && !str_eq_ascii_fold(name, STR("table_changes"))) return SILT_OK;
     if (n_args < 2 || n_args > 3) return err_WRONG_NUM_ARGS(err, name, STR("[2, 3]"), (int64_t)n_args);
     TRY(constant(r, name, args[0], &table, err));
-    if (table.type->id != TYPE_STRING) return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(table.type, r->a), name, "the table's name or path as a string");
+    if (table.type->id != TYPE_STRING)
+        return err_DELTA_UNSUPPORTED_EXPRESSION(err, type_sql(table.type, r->a), name, "the table's name or path as a string");
     TRY(function_table(r, by_path, &table, &q.table, err));
     TRY(boundary_argument(r, name, args[1], &q.from, err));
     if (n_args == 3) TRY(boundary_argument(r, name, args[2], &q.to, err));
@@ -106,7 +110,8 @@ static void write_quoted(buf *b, str text) {
 }
 
 /* , 3 or , 'time' */
-static silt_status write_boundary(buf *b, const relation *rel, const char *version_key, const char *time_key, const char *what, bool *out_given, silt_error *err) {
+static silt_status write_boundary(buf *b, const relation *rel, const char *version_key, const char *time_key, const char *what,
+                                  bool *out_given, silt_error *err) {
     str version = option(rel, version_key), time = option(rel, time_key);
     int64_t number;
     *out_given = version.ptr || time.ptr;

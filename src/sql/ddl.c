@@ -36,7 +36,8 @@ static str absolute_location(run *r, const resolved_table *t) {
     return has_scheme ? t->location : arena_str(r->a, t->root);
 }
 
-silt_status register_table(run *r, const resolved_table *t, bool managed, str comment, silt_error *err) {
+/* may_be_there: the table at the location is this statement's work, and whoever told the catalog of it first has done no harm. */
+static silt_status add_to_catalog(run *r, const resolved_table *t, bool managed, str comment, bool may_be_there, silt_error *err) {
     if (!t->name.ptr) return SILT_OK;
     catalog *c = r->s->catalog;
     catalog_table entry = {.database = t->database, .name = t->name, .provider = STR("delta"), .location = absolute_location(r, t), .is_managed = managed, .comment = comment, .created_ms = time_now_ms()};
@@ -45,10 +46,14 @@ silt_status register_table(run *r, const resolved_table *t, bool managed, str co
     catalog_table rival;
     silt_status status = c->ops->create_table(c, &entry, &taken);
     if (status == SILT_EXISTS && r->st && r->st->if_not_exists) return SILT_OK; /* another session was quicker: the table is there, as asked */
-    bool is_the_same = status == SILT_EXISTS && c->ops->get_table(c, t->database, t->name, r->a, &rival, NULL) == SILT_OK && str_eq(rival.location, entry.location);
-    if (is_the_same) return SILT_OK; /* it only told the catalog first of the table that is now there */
+    bool is_the_same = status == SILT_EXISTS && may_be_there && c->ops->get_table(c, t->database, t->name, r->a, &rival, NULL) == SILT_OK && str_eq(rival.location, entry.location);
+    if (is_the_same) return SILT_OK;
     if (status != SILT_OK && err) *err = taken;
     return status;
+}
+
+silt_status register_table(run *r, const resolved_table *t, bool managed, str comment, silt_error *err) {
+    return add_to_catalog(r, t, managed, comment, true, err);
 }
 
 /* *done tells of a table at the location also when it is the reason of the refusal. */
@@ -66,6 +71,7 @@ static silt_status create_once(run *r, resolved_table *t, create_spec *spec, ops
     TRY(session_env(r->s, t->store, &env, err));
     spec->table_name = t->display;
     spec->root = t->root;
+    spec->snapshot = run_pinned(r, t->store, t->root);
     spec->comment = st->has_comment ? st->comment : STR_NULL;
     spec->properties = (str_map){st->properties.keys, st->properties.values, st->properties.count};
     spec->or_replace = st->or_replace;
@@ -76,7 +82,7 @@ static silt_status create_once(run *r, resolved_table *t, create_spec *spec, ops
     spec->is_new_name = t->name.ptr && !t->in_catalog;
     ops_env ops = run_ops_env(r, env);
     TRY(ops_create(&ops, spec, done, err));
-    TRY(register_table(r, t, managed, st->comment, err));
+    TRY(add_to_catalog(r, t, managed, st->comment, managed && !done->existed, err));
     r->result->message = done->version < 0 ? arena_printf(r->a, "the table exists already")
                                            : arena_printf(r->a, "%s, version %lld%s", st->query ? "created from the query" : done->existed ? "registered" : "created", (long long)done->version,
                                                           managed ? "" : " (external)");
@@ -100,7 +106,8 @@ static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_
     ops_result done = {0};
     silt_status status = create_once(r, t, spec, &done, &refused);
     bool is_taken = status == SILT_EXISTS || (status != SILT_OK && strcmp(refused.condition, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION") == 0);
-    if (is_new && is_taken) TRY(known_meanwhile(r, t, done.existed, &known, err));
+    bool by_rival = done.existed || spec->is_managed; /* nobody but a table of that name has files in its folder */
+    if (is_new && is_taken) TRY(known_meanwhile(r, t, by_rival, &known, err));
     if (known) return create_once(r, t, spec, &done, err);
     if (status != SILT_OK && err) *err = refused;
     return status;

@@ -209,11 +209,17 @@ static silt_status latest_snapshot(session *s, const delta_env *env, str root, d
     return SILT_OK;
 }
 
+const delta_snapshot *run_pinned(const run *r, const store *st, str root) {
+    for (size_t i = 0; i < r->n_pinned; i++)
+        if (r->pinned[i].store == st && str_eq(r->pinned[i].root, root)) return r->pinned[i].snapshot;
+    return NULL;
+}
+
 /* All of a statement reads one version of a table, whoever commits while its references are resolved one after another. */
 static silt_status pinned_snapshot(run *r, const delta_env *env, str root, delta_snapshot **out, silt_error *err) {
-    for (size_t i = 0; i < r->n_pinned; i++) {
-        if (r->pinned[i].store != env->store || !str_eq(r->pinned[i].root, root)) continue;
-        *out = delta_snapshot_retain(r->pinned[i].snapshot);
+    const delta_snapshot *pinned = run_pinned(r, env->store, root);
+    if (pinned) {
+        *out = delta_snapshot_retain(pinned);
         return SILT_OK;
     }
     TRY(latest_snapshot(r->s, env, root, out, err));

@@ -3,6 +3,7 @@
 
 const data_type *statement_result_type(const statement_result *r) { return r->type; }
 str statement_result_message(const statement_result *r) { return r->message; }
+const char *statement_result_note(const statement_result *r) { return r->note ? r->note : ""; }
 
 silt_status statement_result_next(statement_result *r, struct ArrowArray *out, silt_error *err) {
     if (r->stream) return engine_result_next(r->stream, out, err);
@@ -46,9 +47,8 @@ silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) {
 
 silt_status run_add_note(run *r, const ops_result *done, silt_error *err) {
     if (!done->note[0]) return SILT_OK;
-    str message = r->result->message;
-    r->result->message = message.ptr ? arena_printf(r->a, "%.*s; %s", STR_ARG(message), done->note) : arena_str(r->a, str_of(done->note));
-    return r->result->message.ptr ? SILT_OK : error_no_memory(err);
+    r->result->note = arena_cstr(r->a, str_of(done->note));
+    return r->result->note ? SILT_OK : error_no_memory(err);
 }
 
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }

@@ -34,6 +34,7 @@ struct statement_result {
     arrow_builder *rows;            /* rows made by the statement itself, or NULL */
     bool rows_done;
     str message;
+    const char *note;               /* what must be told, NULL for nothing */
 };
 
 /** One running statement. Everything in `a` lives as long as its result. */
@@ -70,6 +71,8 @@ silt_status resolve_table(run *r, const relation *rel, bool may_be_absent, resol
 silt_status resolve_location(session *s, str location, arena *a, store **out_store, str *out_root, silt_error *err) MUST_CHECK;
 /** Snapshot of a Delta table at its travel spec (NULL: latest); retained by the statement. */
 silt_status open_snapshot(run *r, const resolved_table *t, const travel_spec *travel, delta_snapshot **out, silt_error *err) MUST_CHECK;
+/** The version of a table that this statement has read as the newest, or NULL; lives as long as the statement. */
+const delta_snapshot *run_pinned(const run *r, const store *st, str root);
 silt_status session_env(session *s, store *st, delta_env **out, silt_error *err) MUST_CHECK;
 silt_status session_need_engine(session *s, silt_error *err) MUST_CHECK;
 /** db and name of a catalog reference (1 to 3 parts). */
@@ -114,7 +117,7 @@ silt_status rows_begin(run *r, const char *columns_ddl, silt_error *err) MUST_CH
 arrow_builder *rows_column(run *r, size_t i);
 /** Append one row of strings; a null str appends NULL. All columns are STRING. */
 silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) MUST_CHECK;
-/** Put what the operation has to tell (done->note: a protocol that was upgraded) behind the statement's message. */
+/** Keep what the operation has to tell (done->note: a protocol that was upgraded). */
 silt_status run_add_note(run *r, const ops_result *done, silt_error *err) MUST_CHECK;
 bool like_pattern_matches(str pattern, str text); /* SHOW … LIKE 'a*|b*', without case */
 

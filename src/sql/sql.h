@@ -31,6 +31,8 @@ silt_status statement_result_next(statement_result *r, struct ArrowArray *out, s
 void statement_result_free(statement_result *r);
 /** One line for people about what was done ("3 rows in 1 file, version 4"), {NULL,0} for none. */
 str statement_result_message(const statement_result *r);
+/** What the user should know even where nobody watches (a protocol that was upgraded, and who can no longer use the table); "" for nothing. Borrowed. */
+const char *statement_result_note(const statement_result *r);
 const scan_report *statement_result_scans(const statement_result *r, size_t *out_count);
 double statement_result_progress(const statement_result *r);
 

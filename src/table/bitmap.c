@@ -137,6 +137,34 @@ void bitmap_fill_live(const bitmap *b, uint64_t first, size_t n, uint8_t *out_li
     }
 }
 
+/* Rows of one chunk lie within a few thousand: one pass over the bitmap for all is several times faster than a search for each. */
+#define NEAR_ROWS 8192u
+
+void bitmap_fill_live_at(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out_live) {
+    if (n == 0) return;
+    int64_t low = rows[0], high = rows[0];
+    for (size_t i = 1; i < n; i++) {
+        low = rows[i] < low ? rows[i] : low;
+        high = rows[i] > high ? rows[i] : high;
+    }
+    uint64_t span = (uint64_t)high - (uint64_t)low + 1;
+    if (span == n && rows[0] == low && rows[n - 1] == high) { /* perhaps all of them, in order */
+        size_t i = 1;
+        while (i < n && rows[i] == low + (int64_t)i) i++;
+        if (i == n) {
+            bitmap_fill_live(b, (uint64_t)low, n, out_live);
+            return;
+        }
+    }
+    if (span > NEAR_ROWS) {
+        for (size_t i = 0; i < n; i++) out_live[i] = !bitmap_contains(b, (uint64_t)rows[i]);
+        return;
+    }
+    uint8_t live[NEAR_ROWS];
+    bitmap_fill_live(b, (uint64_t)low, span, live);
+    for (size_t i = 0; i < n; i++) out_live[i] = live[rows[i] - low];
+}
+
 bool bitmap_next(const bitmap *b, uint64_t from, uint64_t *out_row) {
     uint32_t low_from = (uint32_t)from, key = (uint32_t)(from >> 32);
     for (size_t i = lower_bound(b, key); i < b->count; i++, low_from = 0) {

@@ -18,6 +18,8 @@ silt_status bitmap_parse_portable(str bytes, bitmap **out, silt_error *err) MUST
 silt_status bitmap_write_portable(const bitmap *b, buf *out, silt_error *err) MUST_CHECK;
 /** Set bits of out_live[i] (0/1 bytes) for rows first..first+n: 1 where the row is NOT in the bitmap. */
 void bitmap_fill_live(const bitmap *b, uint64_t first, size_t n, uint8_t *out_live);
+/** The same for any rows (>= 0), as a filtered scan gives them: mostly close together. */
+void bitmap_fill_live_at(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out_live);
 /** Ascending iteration: first set row >= from; false when none. */
 bool bitmap_next(const bitmap *b, uint64_t from, uint64_t *out_row);
 

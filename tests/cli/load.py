@@ -181,6 +181,17 @@ def test_type_mismatch_writes_nothing():
     equal(s.data_files("spark-warehouse/t"), [])
 
 
+def test_replace_where():
+    write("a.csv", CSV)
+    ok("load", "a.csv", "--into", "t")
+    write("b.csv", "id,day,city,temperature\n7,2026-01-30,Oslo,1.5\n")
+    ok("load", "b.csv", "--into", "t", "--mode", "overwrite", "--replace-where", "day = '2026-01-30'")
+    equal(sql("SELECT id FROM t ORDER BY id"), [{"id": 3}, {"id": 7}])
+    fails("DELTA_REPLACE_WHERE_MISMATCH", "load", "b.csv", "--into", "t", "--mode", "overwrite", "--replace-where", "day = '2026-01-31'")
+    equal(value("SELECT count(*) FROM t"), 2)
+    equal(silt("load", "b.csv", "--into", "t", "--replace-where", "id = 7").code, 2)
+
+
 def test_unknown_format():
     write("a.xyz", "1")
     done = silt("load", "a.xyz", "--into", "t")

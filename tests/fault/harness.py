@@ -4,6 +4,7 @@ order of the log with a model of the table in Python, and everything is compared
 
 - what was acknowledged is in the log once, what was refused is not in it, what was killed is in it at most once, and nothing else is;
 - the rows of the last version, and sums over the rows of many older ones;
+- what a reader saw in the meantime: whole versions, in their order;
 - the change feed of all versions, row by row, with the version of each change;
 - row ids: a row keeps its id as long as it lives, no two share one, and the commit version of each row is that of its last change;
 - statistics: numRecords and the bounds in the log against the data files themselves;
@@ -42,7 +43,7 @@ class Row:
 
 class Model:
     def __init__(self):
-        self.rows, self.version, self.feed, self.sums = {}, 0, [], {}
+        self.rows, self.version, self.feed, self.sums = {}, 0, [], {0: (0, None, None)}
 
     def change(self, kind, id): self.feed.append((kind, self.version) + self.rows[id].shown(id))
 
@@ -274,6 +275,21 @@ class Worker(threading.Thread):
             o.attempts += 1
 
 
+class Reader(threading.Thread):
+    """Reads all the while. What it sees are whole versions, each at least as new as the one before."""
+
+    def __init__(self, run):
+        super().__init__(daemon=True)
+        self.run_of, self.seen, self.trouble = run, [], None
+
+    def run(self):
+        text = "SELECT count(*) AS n, sum(id) AS ids, sum(v) AS vs FROM t;" * 3
+        while time.monotonic() < self.run_of.until and not self.trouble:
+            p = subprocess.run([SILT, "sql", "--format", "jsonl", text], capture_output=True, cwd=self.run_of.folder, env=self.run_of.env, timeout=s.TIMEOUT)
+            if p.returncode: self.trouble = "reader: %s" % p.stderr.decode("utf-8", "replace")[:1500]
+            else: self.seen += [tuple(json.loads(line)[c] for c in ("n", "ids", "vs")) for line in p.stdout.decode().splitlines()]
+
+
 # ---- checking ----
 
 class Log:
@@ -304,13 +320,13 @@ class Log:
 
 def check_acknowledgements(operations, log):
     """Returns version → operation."""
-    by_name, at = {o.name: o for o in operations}, {}
+    by_name, at, done = {o.name: o for o in operations}, {}, set()
     for version in range(1, len(log.commits)):
         name = log.info(version).get("userMetadata")
         assert name in by_name, "version %d is nobody's: %s" % (version, log.info(version))
-        assert name not in [o.name for o in at.values()], "%s is there twice, again as version %d" % (name, version)
+        assert name not in done, "%s is there twice, again as version %d" % (name, version)
         at[version] = by_name[name]
-    done = {o.name for o in at.values()}
+        done.add(name)
     for o in operations:
         if o.outcome == "ok": assert o.name in done or o.nothing_to_do, "%s was acknowledged and is not in the log: %s" % (o.name, o.sql)
         elif o.outcome != "killed": assert o.name not in done, "%s was told %s and is in the log: %s" % (o.name, o.outcome, o.sql)
@@ -328,6 +344,14 @@ def check_sums(model):
     wanted = sorted(random.Random(1).sample(sorted(model.sums), min(60, len(model.sums))))
     rows = sql(";".join("SELECT count(*) AS n, sum(id) AS ids, sum(v) AS vs FROM t VERSION AS OF %d" % v for v in wanted))
     for version, row in zip(wanted, rows): s.equal((row["n"], row["ids"], row["vs"]), model.sums[version], "version %d" % version)
+
+
+def check_seen(seen, model):
+    version, last = 0, max(model.sums)
+    for row in seen:
+        before = version
+        while version <= last and model.sums.get(version) != row: version += 1
+        assert version <= last, "a reader saw %r, which is no version from %d on" % (row, before)
 
 
 def difference(got, expected):
@@ -351,7 +375,7 @@ def check_feed(model, last):
         if g != e: raise AssertionError("change feed of version %d: %s" % (version, difference(g, e)))
 
 
-def check_row_ids(model, at, last):
+def check_row_ids(at, last):
     """Ids as of many versions, oldest first: known[(id, born)] must not change, and no row id serves two of them."""
     known, owner, shadow = {}, {}, Model()
     every = max(1, last // 25)
@@ -399,10 +423,10 @@ class Run:
         properties = dict(VARIANTS[variant], **{"delta.checkpointInterval": "7"})
         ok("sql", "CREATE TABLE t (%s) USING DELTA%s TBLPROPERTIES (%s)" % (COLUMNS, " PARTITIONED BY (k)" if variant in PARTITIONED else "",
                                                                            ", ".join("'%s' = '%s'" % p for p in properties.items())))
-        workers = [Worker(self, n) for n in range(options.processes)]
-        for w in workers: w.start()
-        for w in workers: w.join()
-        for w in workers: assert not w.trouble, w.trouble
+        workers, self.reader = [Worker(self, n) for n in range(options.processes)], Reader(self)
+        for w in [*workers, self.reader]: w.start()
+        for w in [*workers, self.reader]: w.join()
+        for w in [*workers, self.reader]: assert not w.trouble, w.trouble
         self.operations = [o for w in workers for o in w.operations]
 
     def check(self):
@@ -415,13 +439,14 @@ class Run:
         replay(at, model)
         check_rows(model)
         check_sums(model)
+        check_seen(self.reader.seen, model)
         if "delta.enableChangeDataFeed" in VARIANTS[variant]: check_feed(model, last)
-        if "delta.enableRowTracking" in VARIANTS[variant]: check_row_ids(model, at, last)
+        if "delta.enableRowTracking" in VARIANTS[variant]: check_row_ids(at, last)
         check_statistics(table, log, variant in PARTITIONED)
         if variant == "calm": check_files(table, log)
         counts = {}
         for o in self.operations: counts[o.outcome] = counts.get(o.outcome, 0) + 1
-        return "%d commits, %d rows; %s" % (last, len(model.rows), ", ".join("%s %d" % (k, v) for k, v in sorted(counts.items(), key=lambda x: -x[1]) if k))
+        return "%d commits, %d rows, read %d times; %s" % (last, len(model.rows), len(self.reader.seen), ", ".join("%s %d" % (k, v) for k, v in sorted(counts.items(), key=lambda x: -x[1]) if k))
 
 
 def main():

@@ -104,6 +104,19 @@ def test_creators_if_not_exists():
     equal(value("SELECT count(*) FROM t"), 6)
 
 
+def test_creators_as_select():
+    """Whoever comes while another's rows are written and its log is not there yet waits a moment for the table; after that, files in its folder are a reason to refuse."""
+    for n, (form, told) in enumerate((("CREATE TABLE IF NOT EXISTS", b"NON_EMPTY_LOCATION"), ("CREATE TABLE", b"ALREADY_EXISTS"), ("CREATE OR REPLACE TABLE", b"2D521"))):
+        all_of = [start("sql", "%s s%d USING DELTA AS SELECT %d AS id" % (form, n, i)) for i in range(4)]
+        codes = []
+        for p in all_of:
+            _, err = p.communicate(timeout=s.TIMEOUT)
+            codes.append(p.returncode)
+            assert p.returncode == 0 or told in err or b"NON_EMPTY_LOCATION" in err, err
+        assert codes.count(0) >= 1, codes
+        equal(value("SELECT count(*) FROM s%d" % n), 1)
+
+
 def test_readers_while_writing():
     ok("sql", "CREATE TABLE t (a INT, b INT) USING DELTA TBLPROPERTIES ('delta.checkpointInterval' = '5'); INSERT INTO t VALUES (0, 0)")
     writer = start("sql", ";".join("INSERT OVERWRITE t SELECT %d, -%d FROM range(%d)" % (n, n, n) for n in range(1, 31)))

@@ -16,6 +16,7 @@
 
 static char folder[64];
 
+/* In the statements, '@' stands for the warehouse's path. */
 typedef struct race {
     const char *first;          /**< the statement; NULL: rows loaded through the API */
     silt_save_mode mode;       /**< of the load */
@@ -33,10 +34,21 @@ typedef struct run {
     bool rival_done;    /**< all of them did */
 } run;
 
+static silt_status execute_at(silt_session *s, const char *sql, silt_error *err) {
+    char text[512], *out = text;
+    const char *warehouse = silt_session_get(s, "spark.sql.warehouse.dir");
+    for (const char *in = sql; *in && out < text + sizeof text - 128; in++) {
+        if (*in == '@') out += snprintf(out, 128, "%s", warehouse);
+        else *out++ = *in;
+    }
+    *out = '\0';
+    return session_execute(s, text, err);
+}
+
 static void run_rival(run *r) {
     r->rival_ran = r->rival_done = true;
     for (size_t i = 0; r->race->rival[i] && r->rival_done; i++) {
-        r->rival_done = session_execute(r->rival, r->race->rival[i], NULL) == SILT_OK;
+        r->rival_done = execute_at(r->rival, r->race->rival[i], NULL) == SILT_OK;
         if (i == 0) r->rival_made_it = r->rival_done;
     }
 }
@@ -68,7 +80,7 @@ static bool is_allowed(const race *c, const char *condition) {
 }
 
 static silt_status run_first(const race *c, silt_session *s, silt_error *err) {
-    if (c->first) return session_execute(s, c->first, err);
+    if (c->first) return execute_at(s, c->first, err);
     struct ArrowArrayStream rows;
     silt_write_options options = {.struct_size = sizeof options, .mode = c->mode};
     TRY(silt_query(s, "SELECT 100 AS id", NULL, &rows, err));
@@ -88,6 +100,7 @@ static bool run_once(const race *c, size_t at) {
     assert_int_equal(hooked_session_open(&first, keys, values, 1, before, &r, &err), SILT_OK);
     err = (silt_error){0};
     silt_status status = run_first(c, first.session, &err);
+    r.at = 0;
     const char *condition = status == SILT_OK ? "" : err.condition;
     if (r.rival_made_it && !is_allowed(c, condition)) fail_msg("%s; the rival before call %zu: [%s] %s", c->first, at, condition, err.message);
     if (!r.rival_made_it && status != SILT_OK) fail_msg("%s; nobody made the table, call %zu: [%s] %s", c->first, at, condition, err.message);
@@ -126,6 +139,18 @@ static void create(void **state) {
     explore(&(race){.first = "CREATE TABLE t USING DELTA AS SELECT 7 AS id", .rival = creates_as_select, .allowed = exists});
 }
 
+/* Tables at a place of their own, where another name may lead to the same table. */
+static void create_at_a_location(void **state) {
+    (void)state;
+    static const char *const same_name[] = {"CREATE TABLE t (id INT) USING DELTA LOCATION '@/there'", "INSERT INTO t VALUES (1), (2)", NULL};
+    static const char *const other_name[] = {"CREATE TABLE u (id INT) USING DELTA LOCATION '@/there'", "INSERT INTO u VALUES (1), (2)", NULL};
+    static const char *const by_path[] = {"CREATE TABLE delta.`@/there` (id INT) USING DELTA", "INSERT INTO delta.`@/there` VALUES (1), (2)", NULL};
+    explore(&(race){.first = "CREATE TABLE IF NOT EXISTS t (id INT) USING DELTA LOCATION '@/there'", .rival = same_name, .allowed = ok_only, .rows = "2"});
+    explore(&(race){.first = "CREATE TABLE t (id INT) USING DELTA LOCATION '@/there'", .rival = same_name, .allowed = exists});
+    explore(&(race){.first = "CREATE TABLE t (id INT) USING DELTA LOCATION '@/there'", .rival = other_name, .allowed = ok_only, .rows = "2"});
+    explore(&(race){.first = "CREATE TABLE t (id INT) USING DELTA LOCATION '@/there'", .rival = by_path, .allowed = ok_only, .rows = "2"});
+}
+
 /* Rows of a lost AS SELECT are not written a second time unasked: a conflict, as in Delta. */
 static void create_or_replace(void **state) {
     (void)state;
@@ -160,6 +185,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create_if_not_exists),
         cmocka_unit_test(create),
+        cmocka_unit_test(create_at_a_location),
         cmocka_unit_test(create_or_replace),
         cmocka_unit_test(load),
     };

@@ -111,6 +111,26 @@ static void an_insert_reads_the_version_it_writes_to(void **state) {
     assert_true(r->at > 3 && r->at < MAX_CALLS);
 }
 
+/* A table replaced by a query over itself does not lose what was committed while the query was planned. */
+static void a_replacement_reads_the_version_it_replaces(void **state) {
+    rivalry *r = *state;
+    bool lost = false;
+    r->statement = "INSERT INTO t VALUES (3, 30)";
+    for (r->at = 1; r->at < MAX_CALLS; r->at++) {
+        silt_error err = {0};
+        must(r->rival, "INSERT OVERWRITE t VALUES (1, 10), (2, 20)");
+        r->calls = 0;
+        r->times = 1;
+        r->acted = 0;
+        silt_status status = session_execute(r->first.session, "CREATE OR REPLACE TABLE t USING DELTA AS SELECT * FROM t", &err);
+        if (status != SILT_OK) assert_int_equal(status, SILT_CONFLICT);
+        lost |= status != SILT_OK;
+        assert_int_equal(number(r->rival, "SELECT count(*) FROM t"), 2 + (int64_t)r->acted);
+        if (r->acted == 0) break;
+    }
+    assert_true(lost && r->at < MAX_CALLS);
+}
+
 static void a_script_sees_its_own_work(void **state) {
     rivalry *r = *state;
     silt_session *s = r->first.session;
@@ -169,6 +189,39 @@ static void a_loser_is_run_again_over_what_the_winner_left(void **state) {
     assert_int_equal(number(r->rival, "SELECT count(*) FROM t WHERE n = 31"), 2);
 }
 
+/* A statement that is run again takes identity values anew, above the winner's. */
+static void identity_values_are_taken_anew(void **state) {
+    rivalry *r = *state;
+    must(r->rival, "CREATE TABLE numbered (id BIGINT GENERATED ALWAYS AS IDENTITY, n INT) USING DELTA");
+    r->statement = "INSERT INTO numbered (n) VALUES (1), (1)";
+    r->times = 1;
+    must(r->first.session, "SET silt.commit.rerun = 1");
+    must(r->first.session, "INSERT INTO numbered (n) VALUES (2), (2)");
+    assert_int_equal(r->acted, 1);
+    assert_int_equal(number(r->rival, "SELECT count(DISTINCT id) FROM numbered"), 4);
+    assert_int_equal(number(r->rival, "SELECT min(id) FROM numbered WHERE n = 2") - number(r->rival, "SELECT max(id) FROM numbered WHERE n = 1"), 1);
+}
+
+/* The other statements that can lose: each again over what the winner left. */
+static void every_statement_can_be_run_again(void **state) {
+    static const char *const statements[] = {
+        "UPDATE t SET n = n + 1", "DELETE FROM t WHERE n = 11", "MERGE INTO t USING (SELECT 2 AS id, 5 AS n) AS s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = t.n + s.n",
+        "INSERT OVERWRITE t SELECT id, n FROM t WHERE id = 2", "ALTER TABLE t SET TBLPROPERTIES ('mine' = '1')", "TRUNCATE TABLE t",
+    };
+    rivalry *r = *state;
+    must(r->first.session, "SET silt.commit.rerun = 3");
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+        char sql[96];
+        snprintf(sql, sizeof sql, "ALTER TABLE t SET TBLPROPERTIES ('theirs' = '%zu')", i); /* stops everyone */
+        r->statement = sql;
+        r->times = 1;
+        r->acted = 0;
+        must(r->first.session, statements[i]);
+        if (r->acted != 1) fail_msg("%s: the rival acted %zu times", statements[i], r->acted);
+    }
+    assert_int_equal(number(r->rival, "SELECT count(*) FROM t"), 0);
+}
+
 static void reruns_are_counted(void **state) {
     rivalry *r = *state;
     silt_error err = {0};
@@ -205,10 +258,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_RIVAL(one_statement_reads_one_version),
         WITH_RIVAL(an_insert_reads_the_version_it_writes_to),
+        WITH_RIVAL(a_replacement_reads_the_version_it_replaces),
         WITH_RIVAL(a_script_sees_its_own_work),
         WITH_RIVAL(an_open_result_keeps_its_version),
         WITH_RIVAL(a_loser_is_not_run_again_unasked),
         WITH_RIVAL(a_loser_is_run_again_over_what_the_winner_left),
+        WITH_RIVAL(identity_values_are_taken_anew),
+        WITH_RIVAL(every_statement_can_be_run_again),
         WITH_RIVAL(reruns_are_counted),
         WITH_RIVAL(other_failures_stay),
     };

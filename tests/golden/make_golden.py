@@ -374,6 +374,20 @@ def change_feed(m):
 
 
 @table
+def change_feed_vectors(m):
+    """change data feed with deletion vectors: rows that a new vector deletes, rows that RESTORE brings back, change files, renamed and added columns"""
+    m.sql("""CREATE TABLE {t} (id INT, v STRING, p INT) USING DELTA PARTITIONED BY (p) TBLPROPERTIES
+             ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true', 'delta.columnMapping.mode' = 'name')""",
+          "INSERT INTO {t} SELECT /*+ REPARTITION(1) */ id, 'a', id % 2 FROM range(12)", "DELETE FROM {t} WHERE id IN (2, 3)", "DELETE FROM {t} WHERE id = 4",
+          "UPDATE {t} SET v = 'u' WHERE id IN (5, 6)", "RESTORE TABLE {t} TO VERSION AS OF 2", "ALTER TABLE {t} ADD COLUMN n INT", "INSERT INTO {t} VALUES (20, 'b', 1, 7)",
+          "MERGE INTO {t} t USING (SELECT 5 AS id UNION ALL SELECT 30) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN NOT MATCHED THEN INSERT (id, v, p, n) VALUES (s.id, 'm', 0, 2)",
+          "DELETE FROM {t} WHERE p = 1", "OPTIMIZE {t}", "ALTER TABLE {t} RENAME COLUMN v TO w", "INSERT OVERWRITE {t} VALUES (40, 'o', 0, 3)")
+    m.query("SELECT id, v, p, n, _change_type, _commit_version FROM table_changes('{table}', 0, 10) ORDER BY _commit_version, id, _change_type",
+            "SELECT id, v, _change_type FROM table_changes('{table}', 0, 5) WHERE _commit_version = 5 ORDER BY id", "SELECT id, w, n, _change_type FROM table_changes('{table}', 11) ORDER BY id, _change_type",
+            "SELECT _change_type, count(*) FROM table_changes('{table}', 1, 9) WHERE p = 0 GROUP BY 1 ORDER BY 1")
+
+
+@table
 def schema_evolution(m):
     """mergeSchema adds columns (nested too): old files miss them; then overwriteSchema changes types and partitioning"""
     s = m.spark

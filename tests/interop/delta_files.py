@@ -91,11 +91,12 @@ def folder(add_path, names):
 
 def size_at(path, version):
     """Bytes of the active files at a version, by replaying the commits."""
+    key = lambda x: (x["path"], json.dumps(x.get("deletionVector"), sort_keys=True))      # in one commit a file may leave with one vector and come with another
     files = {}
     for v, found in commits(path).items():
         for a in found if v <= version else []:
             if "remove" in a:
-                files.pop(a["remove"]["path"], None)
+                files.pop(key(a["remove"]), None)
             if "add" in a:
-                files[a["add"]["path"]] = a["add"]["size"]
+                files[key(a["add"])] = a["add"]["size"]
     return sum(files.values())

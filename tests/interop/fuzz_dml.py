@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import delta_files
 import spark_peer
+from make_sql_tests import behind
 from report import Differs
 from silt_cli import Failed, Silt
 from spark_peer import path_table
@@ -47,13 +48,14 @@ COLUMNS = [
     Column("n", "BIGINT", ["5", "-9000000000", "77"]),
     Column("st", "STRUCT<x: INT, y: STRING>", ["named_struct('x', 1, 'y', 'p')", "named_struct('x', CAST(NULL AS INT), 'y', 'q')", "named_struct('x', 7, 'y', CAST(NULL AS STRING))"], False),
     Column("ar", "ARRAY<INT>", ["array(1, 2)", "array()", "array(CAST(NULL AS INT))"], False),
+    Column("m", "MAP<STRING, STRUCT<q: INT>>", ["map('k', named_struct('q', 1))", "map()", "map('a', CAST(NULL AS STRUCT<q: INT>))"], False),
 ]
 PARTITIONS = [Column("p", "STRING", ["'a'", "'b'", "'c d'", "'é/1'"]), Column("p", "INT", ["1", "2", "3"]), Column("p", "DATE", ["DATE'2024-01-01'", "DATE'2024-01-02'"])]
 KEYS = [str(i) for i in range(14)]
 
 
 class Case:
-    """One random table and its statements; {t} stands for the table."""
+    """One random table and its statements; {t} stands for the table, {s} for one that MERGE reads."""
 
     def __init__(self, seed, number, ops):
         self.r = random.Random("%d/%d" % (seed, number))
@@ -77,6 +79,8 @@ class Case:
             "'%s' = '%s'" % kv for kv in self.properties.items()) if self.properties else "")]
         for _ in range(r.randint(1, 3)):
             self.setup.append("INSERT INTO {t} SELECT /*+ COALESCE(1) */ * FROM " + self.rows(r.randint(1, 12), "v"))
+        self.source_columns = list(self.columns)
+        self.setup.append("CREATE TABLE {s} USING DELTA AS SELECT /*+ COALESCE(1) */ * FROM " + self.rows(8, "v", r.sample(KEYS, 8)))
         self.statements = [self.statement() for _ in range(ops)]
 
     # ---- pieces ----
@@ -155,7 +159,11 @@ class Case:
         keys = [r.choice(KEYS) for _ in range(n)] if r.random() < 0.15 else r.sample(KEYS, n)
         if n and r.random() < 0.2:
             keys[r.randrange(n)] = "NULL"
-        source = "SELECT * FROM " + self.rows(n, "v", keys) if n else "SELECT * FROM %s WHERE false" % self.rows(1, "v")
+        source = "(SELECT * FROM %s)" % self.rows(n, "v", keys) if n else "(SELECT * FROM %s WHERE false)" % self.rows(1, "v")
+        if len(self.columns) == len(self.source_columns) and r.random() < 0.2:
+            source = "{s}"
+        if r.random() < 0.08:
+            return self.evolving_merge(source)
         on = "t.id %s s.id" % ("=" if r.random() < 0.9 else "<=>")
         if self.partition and r.random() < 0.4:
             on += " AND t.p = s.p"
@@ -174,12 +182,25 @@ class Case:
             clauses.append(["WHEN NOT MATCHED BY SOURCE", ["t"], action])
         if not clauses:
             clauses.append(["WHEN NOT MATCHED", ["s"], "INSERT *"])
-        text = "MERGE INTO {t} t USING (%s) s ON %s" % (source, on)
-        for i, (when, sides, action) in enumerate(clauses):
-            last = i + 1 == len(clauses) or clauses[i + 1][0] != when
-            condition = "" if last and r.random() < 0.5 else " AND " + self.condition(sides)
-            text += " %s%s THEN %s" % (when, condition, action)
-        return text
+        for i, c in enumerate(clauses):
+            last = i + 1 == len(clauses) or clauses[i + 1][0] != c[0]
+            c[1] = None if last and r.random() < 0.5 else self.condition(c[1])
+        return self.merge_text(source, on, clauses)
+
+    def merge_text(self, source, on, clauses):
+        """clauses: kind, condition or None, action"""
+        return "MERGE INTO {t} t USING %s s ON %s %s" % (source, on, " ".join("%s%s THEN %s" % (when, " AND " + condition if condition else "", action) for when, condition, action in clauses))
+
+
+    def evolving_merge(self, source):
+        """A star brings a new column, or another field of the struct."""
+        r = self.r
+        name = "e%d" % len(self.columns)
+        new = Column(name, r.choice(["INT", "STRING", "STRUCT<x: INT>"]), ["CAST(NULL AS VOID)"], False)
+        new.values = {"INT": ["1", "2"], "STRING": ["'e'"], "STRUCT<x: INT>": ["named_struct('x', 3)"]}[new.type]
+        self.columns.append(new)
+        clauses = r.choice(["WHEN MATCHED THEN UPDATE SET *", "WHEN NOT MATCHED THEN INSERT *", "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *", "WHEN MATCHED THEN UPDATE SET %s = s.%s" % (name, name)])
+        return "MERGE WITH SCHEMA EVOLUTION INTO {t} t USING (SELECT *, CAST(%s AS %s) AS %s FROM %s) s ON t.id = s.id %s" % (new.values[0], new.type, name, source, clauses)
 
 
 # ---- running ----
@@ -206,7 +227,7 @@ class Runner:
             df = self.spark.sql(sql)
             return (spark_peer.rows(df) if df.columns else []), None
         except Exception as e:
-            found = spark_peer.condition(e)
+            found = behind(spark_peer.condition(e), str(e))
             if not found:
                 raise
             return None, found
@@ -221,9 +242,11 @@ class Runner:
 
     def run(self, seed, number, ops):
         case = Case(seed, number, ops)
-        base, ours, theirs = (os.path.join(self.work, "%s_%d" % (n, number)) for n in ("base", "silt", "spark"))
-        for p in (base, ours, theirs):
+        base, ours, theirs, source = (os.path.join(self.work, "%s_%d" % (n, number)) for n in ("base", "silt", "spark", "source"))
+        for p in (base, ours, theirs, source):
             shutil.rmtree(p, ignore_errors=True)
+        case.setup = [s.replace("{s}", path_table(source)) for s in case.setup]
+        case.statements = [s.replace("{s}", path_table(source)) for s in case.statements]
         for s in case.setup:
             self.spark.sql(s.replace("{t}", path_table(base)))
         shutil.copytree(base, ours)
@@ -234,7 +257,7 @@ class Runner:
             self.judge(case, ours, theirs, done)
         except Differs as e:
             raise Differs("seed %d case %d: %s\n    %s" % (seed, number, e, "\n    ".join(case.setup + [d[0] for d in done])))
-        for p in (base, ours, theirs):
+        for p in (base, ours, theirs, source):
             shutil.rmtree(p, ignore_errors=True)
         return len(done)
 
@@ -335,6 +358,7 @@ def main():
         for i in [args.only] if args.only is not None else range(args.cases):
             try:
                 total += runner.run(args.seed, i, args.ops)
+                print("ok fuzz/%d" % i)
             except Differs as e:
                 failed += 1
                 print("not ok fuzz/%d: %s" % (i, e))

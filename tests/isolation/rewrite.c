@@ -67,11 +67,11 @@ static silt_status commit(delta_txn *t, const char *operation, silt_error *err) 
 
 bool rewrite_is_meant(const char *sql) { return strncmp(sql, "!rewrite p=", 11) == 0; }
 
-silt_status rewrite_run(silt_session *session, const char *sql, silt_error *err) {
+silt_status rewrite_run(silt_session *by, const char *sql, silt_error *err) {
     delta_snapshot *s;
     arena *a = arena_new();
     rewrite r = {.partition = str_of(sql + 11), .a = a};
-    TRY(session_open_table(session->inner, STR("t"), -1, STR_NULL, &s, err));
+    TRY(session_open_table(by->inner, STR("t"), -1, STR_NULL, &s, err));
     r.snapshot = s;
     silt_status status = delta_txn_begin(delta_snapshot_env(s), s, delta_snapshot_root(s), &r.txn, err);
     if (status == SILT_OK) status = delta_txn_read_predicate(r.txn, equals(r.partition, a), err);
@@ -84,11 +84,11 @@ silt_status rewrite_run(silt_session *session, const char *sql, silt_error *err)
     return status;
 }
 
-silt_status rewrite_set_level(silt_session *session, const char *level, silt_error *err) {
+silt_status rewrite_set_level(silt_session *by, const char *level, silt_error *err) {
     delta_snapshot *s;
     delta_txn *t = NULL;
     arena *a = arena_new();
-    TRY(session_open_table(session->inner, STR("t"), -1, STR_NULL, &s, err));
+    TRY(session_open_table(by->inner, STR("t"), -1, STR_NULL, &s, err));
     delta_metadata m = *delta_snapshot_metadata(s);
     silt_status status = str_map_with(&m.configuration, STR("delta.isolationLevel"), str_of(level), a, &m.configuration) ? SILT_OK : error_no_memory(err);
     if (status == SILT_OK) status = delta_txn_begin(delta_snapshot_env(s), s, delta_snapshot_root(s), &t, err);

@@ -13,7 +13,8 @@ static bitmap *rows_of(const uint64_t *rows, size_t n) {
 }
 
 static void write_all(log_fixture *f, str prefix, delta_dv_job *jobs, size_t n, str **out_paths, size_t *out_n) {
-    if (delta_dv_write(&f->env, LOG_ROOT, prefix, jobs, n, f->arena, out_paths, out_n, &f->err) != SILT_OK) fail_msg("%s", f->err.message);
+    if (delta_dv_write(&f->env, LOG_ROOT, prefix, jobs, n, f->arena, out_paths, out_n, &f->err) != SILT_OK)
+        fail_msg("%s", f->err.message);
 }
 
 static void reads_back(log_fixture *f, const delta_dv_job *job) {
@@ -42,11 +43,10 @@ static void bytes_are_sparks(void **state) {
         uint64_t rows[4];
         size_t n;
         const char *body;
-    } literals[] = {
-        {{3, 4}, 2, "d1d339640100000000000000000000003a30000001000000000001001000000003000400"},
-        {{3, 4, 7}, 3, "d1d339640100000000000000000000003a300000010000000000020010000000030004000700"},
-        {{47}, 1, "d1d339640100000000000000000000003a3000000100000000000000100000002f00"},
-        {{2, 5}, 2, "d1d339640100000000000000000000003a30000001000000000001001000000002000500"}};
+    } literals[] = {{{3, 4}, 2, "d1d339640100000000000000000000003a30000001000000000001001000000003000400"},
+                    {{3, 4, 7}, 3, "d1d339640100000000000000000000003a300000010000000000020010000000030004000700"},
+                    {{47}, 1, "d1d339640100000000000000000000003a3000000100000000000000100000002f00"},
+                    {{2, 5}, 2, "d1d339640100000000000000000000003a30000001000000000001001000000002000500"}};
     for (size_t i = 0; i < ARRAY_LEN(literals); i++) {
         buf body;
         bitmap *b = rows_of(literals[i].rows, literals[i].n);
@@ -66,7 +66,8 @@ static void runs_are_sparks(void **state) {
     buf body;
     buf_init(&body, BUF_MAX_DEFAULT);
     assert_int_equal(bitmap_write_portable(b, &body, &f->err), SILT_OK);
-    assert_string_equal(hex(f, buf_str(&body)), "d1d339640100000000000000000000003b300200070000ffff0100ffff0200ef4901000000ffff01000000ffff01000000ef49");
+    assert_string_equal(hex(f, buf_str(&body)),
+                        "d1d339640100000000000000000000003b300200070000ffff0100ffff0200ef4901000000ffff01000000ffff01000000ef49");
     buf_dispose(&body);
     bitmap_free(b);
 }
@@ -170,9 +171,12 @@ static void rows_beyond_32_bits(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, log_setup, log_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(bytes_are_sparks),     TEST(runs_are_sparks),
-                                       TEST(small_ones_are_inline), TEST(several_share_a_file),
-                                       TEST(a_file_has_about_two_megabytes), TEST(a_prefix_is_a_folder),
+    const struct CMUnitTest tests[] = {TEST(bytes_are_sparks),
+                                       TEST(runs_are_sparks),
+                                       TEST(small_ones_are_inline),
+                                       TEST(several_share_a_file),
+                                       TEST(a_file_has_about_two_megabytes),
+                                       TEST(a_prefix_is_a_folder),
                                        TEST(rows_beyond_32_bits)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,35 @@ static void whole_scan(void **state) {
     t->ops->release(t);
 }
 
+static const char *flags(log_fixture *f, const table_source *t, const predicate *where) {
+    uint8_t *some, *all;
+    char *out = arena_calloc(f->arena, 1, 16);
+    if (delta_files_matching(t, where, f->arena, &some, &all, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    for (size_t i = 0; i < 5; i++) out[i] = all[i] ? 'A' : some[i] ? 's' : '-'; /* all, some, none */
+    return out;
+}
+
+/* What a DELETE may do by the log alone. f2 has nulls, f3 the partition null, f4 no statistics. */
+static void files_that_match_whole(void **state) {
+    log_fixture *f = *state;
+    put_table(f);
+    table_source *t = open_source(f);
+    const value x = {.type = &type_string, .as.bytes = STR("x")}, twenty = {.type = &type_long, .as.i64 = 20}, thirty = {.type = &type_long, .as.i64 = 30};
+    predicate p = compare(PRED_EQ, column_p, 1, &type_string, &x), below = compare(PRED_LT, column_a, 1, &type_long, &twenty),
+              is = compare(PRED_EQ, column_a, 1, &type_long, &thirty), from = compare(PRED_GE, column_a, 1, &type_long, &twenty);
+    assert_string_equal(flags(f, t, &p), "A-A-A"); /* a partition decides without statistics */
+    assert_string_equal(flags(f, t, &below), "AA--s");
+    assert_string_equal(flags(f, t, &is), "---As");
+    assert_string_equal(flags(f, t, &from), "--sAs"); /* a null is not >= 20 */
+    const predicate *not_p[] = {&p}, *either[] = {&p, &from};
+    const predicate unknown = {.kind = PRED_UNKNOWN}, other = {.kind = PRED_NOT, .children = not_p, .n_children = 1}, any = {.kind = PRED_OR, .children = either, .n_children = 2};
+    assert_string_equal(flags(f, t, &other), "-A---"); /* NOT (p = 'x') is null where p is */
+    assert_string_equal(flags(f, t, &any), "A-AAA");
+    assert_string_equal(flags(f, t, &unknown), "sssss");
+    assert_string_equal(flags(f, t, NULL), "sssss");
+    t->ops->release(t);
+}
+
 /* A rewrite reads the files it touches again: their numbers stay those of the snapshot. */
 static void only_some_files(void **state) {
     log_fixture *f = *state;
@@ -309,7 +338,7 @@ static void row_tracking(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(only_some_files),      TEST(bounds_are_those_of_the_kept_files),
+        TEST(only_some_files), TEST(files_that_match_whole),      TEST(bounds_are_those_of_the_kept_files),
         TEST(whole_scan),           TEST(pruned_by_partition),
         TEST(pruned_by_statistics), TEST(unusable_statistics_keep_files),
         TEST(bad_partition_value),  TEST(counts),

@@ -10,18 +10,18 @@ static table_source *kept(query *q) {
     return t;
 }
 
-static const char *tables(void) {
-    return duck_rows("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'silt_m%'");
-}
+static const char *tables(void) { return duck_rows("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'silt_m%'"); }
 
 static void every_type_comes_back(void **state) {
     (void)state;
     run_sql("COPY (SELECT 1::BIGINT AS l, 1.5::DECIMAL(38,10) AS d, 'text' AS s, 'ab'::BLOB AS b, DATE '2020-01-02' AS dt, "
             "TIMESTAMPTZ '2020-01-02 03:04:05.000006+00' AS ts, TIMESTAMP '2020-01-02 03:04:05' AS n, [1, NULL, 3] AS a, "
-            "MAP {'k': {'x': 1.5::DOUBLE}} AS m, {'f': [{'g': true}]} AS st UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
+            "MAP {'k': {'x': 1.5::DOUBLE}} AS m, {'f': [{'g': true}]} AS st UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, "
+            "NULL, "
             "NULL, NULL, NULL) TO '{}/types.parquet'");
-    fake_table *t = make_table("l BIGINT, d DECIMAL(38,10), s STRING, b BINARY, dt DATE, ts TIMESTAMP, n TIMESTAMP_NTZ, a ARRAY<INT>, "
-                               "m MAP<STRING, STRUCT<x: DOUBLE>>, st STRUCT<f: ARRAY<STRUCT<g: BOOLEAN>>>");
+    fake_table *t =
+        make_table("l BIGINT, d DECIMAL(38,10), s STRING, b BINARY, dt DATE, ts TIMESTAMP, n TIMESTAMP_NTZ, a ARRAY<INT>, "
+                   "m MAP<STRING, STRUCT<x: DOUBLE>>, st STRUCT<f: ARRAY<STRUCT<g: BOOLEAN>>>");
     add_file(t, "types.parquet");
     const char *plain = rows_of(select_all(make_relation(t)));
     table_source *k = kept(select_all(make_relation(t)));

@@ -76,6 +76,29 @@ static void rows_that_a_filter_took_out_do_not_matter(void **state) {
     row_set_free(s);
 }
 
+/* A single file: the condition is one on the row number alone, tested inside the reader, beside the deletion vector and another condition. */
+static void rows_of_a_single_file(void **state) {
+    (void)state;
+    run_sql("COPY (SELECT i AS x, 'text ' || i AS s FROM range(10000) t(i)) TO '{}/single.parquet' (ROW_GROUP_SIZE 2048)");
+    fake_table *t = make_table("x BIGINT, s STRING");
+    scan_file *f = add_file(t, "single.parquet");
+    static const int64_t gone[] = {10, 11, 9990};
+    f->index = 6;
+    f->deleted = deleted_rows(gone, 3);
+    row_set *s = every(7, 6, 10000, 10);
+    uint64_t id = registered(s);
+    relation *r = places_over(&t->base);
+    assert_string_equal(sums(r, in_set(id, r)), "998,4985000");
+    r = places_over(&t->base);
+    assert_string_equal(sums(r, call_of("not", &type_boolean, in_set(id, r), NULL)), "8999,44999989");
+    r = places_over(&t->base);
+    expr *one = call_of("=", &type_boolean, column_of(r, "x"), long_literal(40));
+    expr *items[] = {column_of(r, "s"), column_of(r, "silt_file"), column_of(r, "silt_row")};
+    assert_string_equal(rows_of(make_query(r, items, 3, call_of("and", &type_boolean, one, in_set(id, r)))), "text 40,6,40");
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(s);
+}
+
 static void a_file_beyond_the_set_has_no_row_in_it(void **state) {
     (void)state;
     fake_table *t = two_files();
@@ -92,18 +115,20 @@ static void places_in_any_order_and_null(void **state) {
     (void)state;
     row_set *s = every(3, 2, 100, 10);
     uint64_t id = registered(s);
-    assert_string_equal(duck_rows(arena_printf(fix.arena,
-                                               "SELECT coalesce(silt_in_rows(%llu, f, r), NULL) FROM (VALUES (2::BIGINT, 10::BIGINT), "
-                                               "(1, 10), (2, 30), (2, 31), (NULL, 10), (2, NULL), (-1, 10), (2, -1), (2, 0)) t(f, r)",
-                                               (unsigned long long)id)
-                                      .ptr),
-                        "true\nfalse\ntrue\nfalse\nfalse\nfalse\nfalse\nfalse\ntrue");
-    assert_string_equal(duck_rows(arena_printf(fix.arena,
-                                               "SELECT silt_in_rows(%llu, 2, 20), silt_in_rows(%llu, 2, 21), "
-                                               "count(*) FILTER (WHERE silt_in_rows(%llu, 2, (i * 7919) %% 200)) FROM range(200) t(i)",
-                                               (unsigned long long)id, (unsigned long long)id, (unsigned long long)id)
-                                      .ptr),
-                        "true,false,10");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "SELECT coalesce(silt_in_rows(%llu, f, r), NULL) FROM (VALUES (2::BIGINT, 10::BIGINT), "
+                               "(1, 10), (2, 30), (2, 31), (NULL, 10), (2, NULL), (-1, 10), (2, -1), (2, 0)) t(f, r)",
+                               (unsigned long long)id)
+                      .ptr),
+        "true\nfalse\ntrue\nfalse\nfalse\nfalse\nfalse\nfalse\ntrue");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "SELECT silt_in_rows(%llu, 2, 20), silt_in_rows(%llu, 2, 21), "
+                               "count(*) FILTER (WHERE silt_in_rows(%llu, 2, (i * 7919) %% 200)) FROM range(200) t(i)",
+                               (unsigned long long)id, (unsigned long long)id, (unsigned long long)id)
+                      .ptr),
+        "true,false,10");
     engine_row_set_unregister(fix.engine, id);
     engine_row_set_unregister(fix.engine, 0);
     row_set_free(s);
@@ -126,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_the_set_are_kept_or_left_out),
         cmocka_unit_test(rows_that_a_filter_took_out_do_not_matter),
+        cmocka_unit_test(rows_of_a_single_file),
         cmocka_unit_test(a_file_beyond_the_set_has_no_row_in_it),
         cmocka_unit_test(places_in_any_order_and_null),
         cmocka_unit_test(a_set_that_is_gone_is_an_error),

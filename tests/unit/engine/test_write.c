@@ -423,11 +423,143 @@ static void mapped_columns_have_physical_names_and_ids(void **state) {
 
 /* ---- partitions ---- */
 
+/* ---- rewrites: rows that stay beside new ones ---- */
+
+static query *union_of(query *left, query *right) {
+    query *q = ARENA_NEW(fix.arena, query);
+    *q = (query){.set = SET_UNION,
+                 .set_all = true,
+                 .left = left,
+                 .right = right,
+                 .column_names = left->column_names,
+                 .column_types = left->column_types,
+                 .column_nullable = left->column_nullable,
+                 .n_columns = left->n_columns,
+                 .id = 9};
+    return q;
+}
+
+static relation *second_relation(table_source *t) {
+    relation *r = relation_over(t);
+    r->id = 2;
+    return r;
+}
+
+/* SELECT * of the rows whose place is not in the set. */
+static query *rows_outside(table_source *t, uint64_t set) {
+    relation *r = relation_over(t);
+    silt_error err = {0};
+    expr *in;
+    r->needs_row_id = true;
+    assert_ok(relation_bind_columns(r, fix.arena, &err), &err);
+    assert_ok(engine_in_row_set(set, column_of(r, "silt_file"), column_of(r, "silt_row"), fix.arena, &in, &err), &err);
+    query *q = select_all(r);
+    q->where = call_of("not", &type_boolean, in, NULL);
+    return q;
+}
+
+static row_set *first_rows(size_t n_files, uint64_t rows, uint64_t *out_id) {
+    row_set *s = row_set_new(n_files);
+    silt_error err = {0};
+    for (size_t f = 0; f < n_files; f++)
+        for (uint64_t i = 0; i < rows; i++) assert_true(row_set_add(s, f, i, NULL));
+    assert_ok(engine_row_set_register(fix.engine, s, out_id, &err), &err);
+    return s;
+}
+
+static void kept_and_new_rows_are_one_file(void **state) {
+    (void)state;
+    static const char expected[] = "{\"numRecords\":9990,\"minValues\":{\"a\":15,\"s\":\"new\"},\"maxValues\":{\"a\":100004,"
+                                   "\"s\":\"old\"},\"nullCount\":{\"a\":0,\"s\":0}}";
+    fake_table *t = table_of("a BIGINT, s STRING", "SELECT i AS a, 'old' AS s FROM range(10000) t(i)"),
+               *fresh = make_table("a BIGINT, s STRING");
+    run_sql("COPY (SELECT 100000 + i AS a, 'new' AS s FROM range(5) t(i)) TO '{}/fresh.parquet'");
+    add_file(fresh, "fresh.parquet");
+    silt_error err = {0};
+    uint64_t id;
+    row_set *gone = first_rows(1, 15, &id);
+    for (int way = 0; way < 3; way++) { /* straight, in any order, and by the feed */
+        table_source *kept;
+        write_result r;
+        assert_ok(engine_materialize(fix.engine, select_all(make_relation(fresh)), &plain_env, &kept, &err), &err);
+        write_spec spec = spec_of(t->base.schema);
+        spec.any_order = way == 1;
+        if (way == 2) spec.max_records_per_file = 1000000;
+        query *q = union_of(rows_outside(&t->base, id), select_all(second_relation(kept)));
+        assert_ok(engine_write(fix.engine, q, &plain_env, &spec, fix.arena, &r, &err), &err);
+        assert_int_equal(r.n_files, 1);
+        assert_int_equal(r.rows, 9990);
+        assert_string_equal(arena_cstr(fix.arena, r.files[0].stats), expected);
+        assert_string_equal(
+            duck_rows(arena_printf(
+                          fix.arena,
+                          "SELECT count(*), count(DISTINCT a), count(*) FILTER (s = 'new') FROM read_parquet('%.*s/*.parquet')",
+                          STR_ARG(spec.root))
+                          .ptr),
+            "9990,9990,5");
+        kept->ops->release(kept);
+    }
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(gone);
+}
+
+/* Files of a partitioned table come in any order; a rewrite reads them by partition and sorts nothing but the new rows. */
+static void partitions_are_rewritten_one_after_another(void **state) {
+    (void)state;
+    static const uint32_t partition[] = {1};
+    static const char *const names[] = {"y", "x", NULL, "y", "x"};
+    fake_table *t = make_table("a BIGINT, p STRING"),
+               *fresh = table_of("a BIGINT, p STRING", "SELECT unnest([1000, 1001, 1002]) AS a, unnest(['x', 'z', 'x']) AS p");
+    t->base.partition_columns = partition;
+    t->base.n_partition_columns = 1;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "part%zu.parquet", i);
+        run_sql(arena_printf(fix.arena, "COPY (SELECT %zu * 100 + i AS a FROM range(10) t(i)) TO '{}/%s'", i, name).ptr);
+        scan_file *f = add_file(t, name);
+        f->size_bytes = 20 << 20;
+        value *v = ARENA_NEW(fix.arena, value);
+        *v = (value){.type = &type_string, .is_null = !names[i], .as.bytes = names[i] ? str_of(names[i]) : STR_NULL};
+        f->partition = v;
+    }
+    silt_error err = {0};
+    uint64_t id;
+    row_set *gone = first_rows(5, 9, &id);
+    table_source *kept;
+    write_result r;
+    assert_ok(engine_materialize(fix.engine, select_all(make_relation(fresh)), &plain_env, &kept, &err), &err);
+    write_spec spec = spec_of(t->base.schema);
+    spec.partition_columns = partition;
+    spec.n_partition_columns = 1;
+    spec.any_order = true;
+    assert_ok(engine_write(fix.engine, rows_outside(&t->base, id), &plain_env, &spec, fix.arena, &r, &err), &err);
+    assert_int_equal(r.n_files, 3);
+    assert_int_equal(r.rows, 5);
+    spec = spec_of(t->base.schema);
+    spec.partition_columns = partition;
+    spec.n_partition_columns = 1;
+    spec.any_order = true;
+    assert_ok(engine_write(fix.engine, union_of(rows_outside(&t->base, id), select_all(second_relation(kept))), &plain_env, &spec,
+                           fix.arena, &r, &err),
+              &err);
+    assert_int_equal(r.n_files, 5); /* null, x, y, and the new x and z */
+    assert_string_equal(duck_rows(arena_printf(fix.arena,
+                                               "SELECT p, string_agg(a, ' ' ORDER BY a) FROM read_parquet('%.*s/*/*.parquet', "
+                                               "hive_partitioning = true) GROUP BY p ORDER BY p NULLS FIRST",
+                                               STR_ARG(spec.root))
+                                      .ptr),
+                        "null,209\nx,109 409 1000 1002\ny,9 309\nz,1001");
+    kept->ops->release(kept);
+    engine_row_set_unregister(fix.engine, id);
+    row_set_free(gone);
+}
+
 /* Change files: a folder and a name of their own, and columns that are none of the table's. */
 static void extra_columns_and_another_folder(void **state) {
     (void)state;
-    fake_table *t = table_of("a BIGINT, p STRING, _change_type STRING, _row_id BIGINT",
-                             "SELECT unnest([1, 2, 3]) AS a, unnest(['x', 'y', 'x']) AS p, 'insert' AS _change_type, 7::BIGINT AS _row_id");
+    fake_table *t =
+        table_of("a BIGINT, p STRING, _change_type STRING, _row_id BIGINT",
+                 "SELECT unnest([1, 2, 3]) AS a, unnest(['x', 'y', 'x']) AS p, 'insert' AS _change_type, 7::BIGINT AS _row_id");
     field *fields = ARENA_ARRAY(fix.arena, 4, field);
     memcpy(fields, t->base.schema->fields, 4 * sizeof *fields);
     fields[0].field_id = 1;
@@ -447,13 +579,19 @@ static void extra_columns_and_another_folder(void **state) {
     assert_true(str_starts_with(r.files[1].path, STR("_change_data/p=y/cdc-00001-")));
     assert_string_equal(arena_cstr(fix.arena, r.files[0].stats),
                         "{\"numRecords\":2,\"minValues\":{\"a\":1},\"maxValues\":{\"a\":3},\"nullCount\":{\"a\":0}}");
-    assert_string_equal(duck_rows(arena_printf(fix.arena, "FROM read_parquet('%.*s/_change_data/*/*.parquet', hive_partitioning = false) ORDER BY a",
-                                               STR_ARG(spec.root)).ptr),
-                        "1,insert,7\n2,insert,7\n3,insert,7");
-    assert_string_equal(duck_rows(arena_printf(fix.arena,
-                                               "SELECT name, field_id FROM parquet_schema('%.*s/_change_data/p=y/*.parquet') WHERE type IS NOT NULL",
-                                               STR_ARG(spec.root)).ptr),
-                        "a,1\n_change_type,null\n_row_id,null");
+    assert_string_equal(
+        duck_rows(arena_printf(fix.arena,
+                               "FROM read_parquet('%.*s/_change_data/*/*.parquet', hive_partitioning = false) ORDER BY a",
+                               STR_ARG(spec.root))
+                      .ptr),
+        "1,insert,7\n2,insert,7\n3,insert,7");
+    assert_string_equal(
+        duck_rows(
+            arena_printf(fix.arena,
+                         "SELECT name, field_id FROM parquet_schema('%.*s/_change_data/p=y/*.parquet') WHERE type IS NOT NULL",
+                         STR_ARG(spec.root))
+                .ptr),
+        "a,1\n_change_type,null\n_row_id,null");
     engine_write_discard(&spec, &r);
     assert_int_equal(count_files(arena_printf(fix.arena, "%.*s/_change_data/p=x", STR_ARG(spec.root)).ptr), 0);
 }
@@ -676,6 +814,8 @@ int main(void) {
         cmocka_unit_test(the_prefix_of_strings_may_be_another),
         cmocka_unit_test(parquet_types_are_what_spark_expects),
         cmocka_unit_test(mapped_columns_have_physical_names_and_ids),
+        cmocka_unit_test(kept_and_new_rows_are_one_file),
+        cmocka_unit_test(partitions_are_rewritten_one_after_another),
         cmocka_unit_test(extra_columns_and_another_folder),
         cmocka_unit_test(an_unpartitioned_change_file),
         cmocka_unit_test(partitions_get_folders_and_values),

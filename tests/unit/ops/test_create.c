@@ -244,10 +244,6 @@ static void names_and_types_are_checked(void **state) {
     FAILS("DELTA_DUPLICATE_COLUMNS_FOUND", world_create(w, (create_words){.columns = "s STRUCT<x: INT, X: INT>"}));
     FAILS("COLUMN_ALREADY_EXISTS", world_create(w, (create_words){.query = "SELECT 1 AS a, 2 AS A"}));
     FAILS("DELTA_NESTED_NOT_NULL_CONSTRAINT", world_create(w, (create_words){.columns = "a ARRAY<STRUCT<x: INT NOT NULL>>"}));
-    FAILS("DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
-          world_create(w, (create_words){.columns = "a INT, b INT GENERATED ALWAYS AS (a + 1)"}));
-    FAILS("DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
-          world_create(w, (create_words){.columns = "a BIGINT GENERATED ALWAYS AS IDENTITY, b INT"}));
     OK(world_create(w, (create_words){.columns = "`c.d` INT, `été` INT"})); /* dots are fine */
 }
 

@@ -8,7 +8,8 @@
 /* A member of a column's metadata as stored at a version; {NULL,0} when there is none. */
 static str stored(world *w, int64_t version, size_t column, const char *key) {
     const json_node *metadata = world_action(w, version, "metaData"), *schema;
-    if (!metadata || json_parse(json_get_str(metadata, "schemaString", STR_NULL), w->a, &schema, NULL) != SILT_OK) return STR_NULL;
+    if (!metadata || json_parse(json_get_str(metadata, "schemaString", STR_NULL), w->a, &schema, NULL) != SILT_OK)
+        return STR_NULL;
     const json_node *found = json_get(json_get(&json_get(schema, "fields")->values[column], "metadata"), key);
     return found ? found->text : STR_NULL;
 }
@@ -55,7 +56,8 @@ static void a_generated_column_may_be_not_null(void **state) {
 
 static void a_generated_partition_column(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "ts TIMESTAMP, day DATE GENERATED ALWAYS AS (CAST(ts AS DATE))", .partitioned_by = "day"}));
+    OK(world_create(
+        w, (create_words){.columns = "ts TIMESTAMP, day DATE GENERATED ALWAYS AS (CAST(ts AS DATE))", .partitioned_by = "day"}));
     OK(INSERT(.query = "VALUES (TIMESTAMP'2020-02-29 23:59:59Z')", .columns = "ts"));
     TEXT(json_get_str(json_get(world_action(w, 1, "add"), "partitionValues"), "day", STR_NULL), "2020-02-29");
 }
@@ -64,7 +66,8 @@ static void a_generated_partition_column(void **state) {
 
 static void the_mark_moves_with_the_rows(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "id BIGINT GENERATED ALWAYS AS IDENTITY (START WITH 10 INCREMENT BY 5), v STRING"}));
+    OK(world_create(
+        w, (create_words){.columns = "id BIGINT GENERATED ALWAYS AS IDENTITY (START WITH 10 INCREMENT BY 5), v STRING"}));
     TEXT(stored(w, 0, 0, "delta.identity.start"), "10");
     TEXT(stored(w, 0, 0, "delta.identity.step"), "5");
     assert_true(str_is_null(stored(w, 0, 0, "delta.identity.highWaterMark")));
@@ -80,7 +83,8 @@ static void the_mark_moves_with_the_rows(void **state) {
     OK(INSERT(.query = "VALUES ('e')", .columns = "v", .overwrite = true)); /* does not begin anew */
     ROWS("SELECT * FROM t", "25|e\n");
     FAILS("DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED", INSERT(.query = "VALUES (1L, 'f')"));
-    FAILS("DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED", INSERT(.query = "SELECT 1L AS id, 'f' AS v", .data_frame = true));
+    FAILS("DELTA_IDENTITY_COLUMNS_EXPLICIT_INSERT_NOT_SUPPORTED",
+          INSERT(.query = "SELECT 1L AS id, 'f' AS v", .data_frame = true));
 }
 
 static void given_values_do_not_move_the_mark(void **state) {
@@ -104,7 +108,8 @@ static void a_schema_change_beside_it_is_no_identity_update(void **state) {
 
 static void values_are_dense_and_in_order(void **state) {
     world *w = *state;
-    OK(world_create(w, (create_words){.columns = "id BIGINT GENERATED ALWAYS AS IDENTITY (INCREMENT BY -2), p INT, x BIGINT", .partitioned_by = "p"}));
+    OK(world_create(w, (create_words){.columns = "id BIGINT GENERATED ALWAYS AS IDENTITY (INCREMENT BY -2), p INT, x BIGINT",
+                                      .partitioned_by = "p"}));
     OK(INSERT(.query = "SELECT CAST(id % 3 AS INT), id FROM range(100000)", .columns = "p, x"));
     ROWS("SELECT count(*), count(DISTINCT id), max(id), min(id) FROM t", "100000|100000|1|-199997\n");
     TEXT(stored(w, 1, 0, "delta.identity.highWaterMark"), "-199997");

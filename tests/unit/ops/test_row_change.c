@@ -39,7 +39,8 @@ static silt_status delete_where(world *w, const char *condition) {
     return status;
 }
 
-static silt_status update_of(world *w, const delta_snapshot *s, const char *column, const char *value_text, const char *condition) {
+static silt_status update_of(world *w, const delta_snapshot *s, const char *column, const char *value_text,
+                             const char *condition) {
     str *name = ARENA_NEW(w->a, str);
     *name = str_of(column);
     update_item item = {.column = {name, 1}, .value = parsed(w, value_text)};
@@ -55,13 +56,16 @@ static silt_status update_set(world *w, const char *column, const char *value_te
 }
 
 static silt_status replace_where(world *w, const char *condition, const char *query_text) {
-    return world_insert(w, (insert_words){.query = query_text, .data_frame = true, .overwrite = true, .options = {.replace_where = str_of(condition)}});
+    return world_insert(
+        w, (insert_words){
+               .query = query_text, .data_frame = true, .overwrite = true, .options = {.replace_where = str_of(condition)}});
 }
 
 /* ids 0 … n-1 in one file, v = 'v<id>'. */
 static void make(world *w, const char *properties, const char *partitioned_by, int n) {
     char query_text[160];
-    OK(world_create(w, (create_words){.columns = "id BIGINT, v STRING, p INT", .properties = properties, .partitioned_by = partitioned_by}));
+    OK(world_create(
+        w, (create_words){.columns = "id BIGINT, v STRING, p INT", .properties = properties, .partitioned_by = partitioned_by}));
     snprintf(query_text, sizeof query_text, "SELECT id, concat('v', id), CAST(id %% 2 AS INT) FROM range(%d)", n);
     OK(world_insert(w, (insert_words){.query = query_text}));
 }
@@ -207,7 +211,8 @@ static void a_file_of_which_most_is_hidden_is_rewritten(void **state) {
     OK(delete_where(w, "id = 5"));
     assert_null(dv_of(w, 3));
     assert_string_equal(ids(w), "6,7,8,9\n");
-    assert_int_equal(json_get_i64(json_get(world_action(w, 3, "commitInfo"), "operationMetrics"), "numDeletionVectorsRemoved", -1), -1);
+    assert_int_equal(
+        json_get_i64(json_get(world_action(w, 3, "commitInfo"), "operationMetrics"), "numDeletionVectorsRemoved", -1), -1);
     assert_non_null(strstr(world_metrics(w, 3), "numDeletionVectorsRemoved=1"));
     assert_non_null(strstr(world_metrics(w, 3), "numCopiedRows=4"));
 }
@@ -258,6 +263,37 @@ static void large_vectors_share_a_file(void **state) {
     assert_string_equal(world_rows(w, "SELECT count(*), sum(id) FROM t"), "13333|133326667\n");
 }
 
+static const json_node *checksum(world *w, int64_t version) {
+    buf text;
+    const json_node *root = NULL;
+    char path[192];
+    snprintf(path, sizeof path, "%s/_delta_log/%020lld.crc", w->root, (long long)version);
+    buf_init(&text, BUF_MAX_DEFAULT);
+    OK(store_read(w->store, str_of(path), 0, -1, &text, &w->err));
+    OK(json_parse(arena_str(w->a, buf_str(&text)), w->a, &root, &w->err));
+    buf_dispose(&text);
+    return root;
+}
+
+static void checksums_count_what_is_hidden(void **state) {
+    world *w = *state;
+    make(w, "delta.enableDeletionVectors=true", "p", 10);
+    OK(delete_where(w, "id IN (3, 4)"));
+    OK(delete_where(w, "id = 5"));
+    const json_node *c = checksum(w, 3), *bins = json_get(json_get(c, "deletedRecordCountsHistogramOpt"), "deletedRecordCounts");
+    assert_int_equal(json_get_i64(c, "numFiles", -1), 2);
+    assert_int_equal(json_get_i64(c, "numDeletedRecordsOpt", -1), 3);
+    assert_int_equal(json_get_i64(c, "numDeletionVectorsOpt", -1), 2);
+    int64_t none, some;
+    assert_true(json_node_i64(&bins->values[0], &none) && json_node_i64(&bins->values[1], &some));
+    assert_int_equal(none, 0);
+    assert_int_equal(some, 2);
+    OK(delete_where(w, "p = 1"));
+    c = checksum(w, 4);
+    assert_int_equal(json_get_i64(c, "numFiles", -1), 1);
+    assert_int_equal(json_get_i64(c, "numDeletedRecordsOpt", -1), 1);
+}
+
 /* ---- the change feed ---- */
 
 static void change_files_where_the_log_cannot_tell(void **state) {
@@ -302,11 +338,15 @@ static void rows_keep_their_ids(void **state) {
     assert_string_equal(row_ids(w), "0|0|1\n1|1|1\n2|2|2\n3|3|1\n4|4|1\n");
     OK(delete_where(w, "id = 0"));
     assert_string_equal(row_ids(w), "1|1|1\n2|2|2\n3|3|1\n4|4|1\n");
-    assert_true(str_eqz(json_get_str(json_get(world_action(w, 3, "commitInfo"), "tags"), "delta.rowTracking.preserved", STR_NULL), "true"));
+    assert_true(str_eqz(json_get_str(json_get(world_action(w, 3, "commitInfo"), "tags"), "delta.rowTracking.preserved", STR_NULL),
+                        "true"));
     OK(replace_where(w, "id = 4", "SELECT 4L AS id, 'again' AS v, 0 AS p"));
-    assert_string_equal(world_rows(w, "SELECT id, CAST(_metadata.row_id < 5 AS STRING) FROM t ORDER BY id"), "1|true\n2|true\n3|true\n4|false\n");
+    assert_string_equal(world_rows(w, "SELECT id, CAST(_metadata.row_id < 5 AS STRING) FROM t ORDER BY id"),
+                        "1|true\n2|true\n3|true\n4|false\n");
     OK(update_set(w, "p", "9", NULL));
-    assert_string_equal(world_rows(w, "SELECT id, _metadata.row_id, _metadata.row_commit_version FROM t WHERE id < 4 ORDER BY id"), "1|1|5\n2|2|5\n3|3|5\n");
+    assert_string_equal(
+        world_rows(w, "SELECT id, _metadata.row_id, _metadata.row_commit_version FROM t WHERE id < 4 ORDER BY id"),
+        "1|1|5\n2|2|5\n3|3|5\n");
 }
 
 static void ids_stay_with_vectors(void **state) {
@@ -407,7 +447,9 @@ static void walk(world *w, const char *properties) {
 }
 
 static void a_failed_copy_leaves_nothing(void **state) { walk(*state, "delta.enableChangeDataFeed=true"); }
-static void a_failed_vector_leaves_nothing(void **state) { walk(*state, "delta.enableChangeDataFeed=true;delta.enableDeletionVectors=true"); }
+static void a_failed_vector_leaves_nothing(void **state) {
+    walk(*state, "delta.enableChangeDataFeed=true;delta.enableDeletionVectors=true");
+}
 
 /* ---- conflicts ---- */
 
@@ -447,6 +489,7 @@ int main(void) {
         WITH_WORLD(an_update_adds_only_what_changed),
         WITH_WORLD(statistics_get_the_count_that_a_vector_needs),
         WITH_WORLD(large_vectors_share_a_file),
+        WITH_WORLD(checksums_count_what_is_hidden),
         WITH_WORLD(change_files_where_the_log_cannot_tell),
         WITH_WORLD(vectors_are_changes_themselves),
         WITH_WORLD(rows_keep_their_ids),

@@ -22,7 +22,7 @@ typedef struct world {
     store *files;
     session *session;
     silt_error err;
-    const char *message; /* of the last statement */
+    const char *message, *note; /* of the last statement */
 } world;
 
 static silt_status open_files(str authority, void *config, store **out, silt_error *err) {
@@ -65,6 +65,7 @@ static silt_status run_sql(world *w, const char *text) {
     silt_status status = session_run(w->session, str_of(text), NULL, &r, &w->err);
     if (status != SILT_OK) return status;
     w->message = arena_cstr(w->a, statement_result_message(r));
+    w->note = arena_cstr(w->a, str_of(statement_result_note(r)));
     statement_result_free(r);
     return SILT_OK;
 }
@@ -334,7 +335,8 @@ static void an_upgrade_is_told_or_refused(void **state) {
     OK("CREATE TABLE t (a INT) USING DELTA");
     assert_string_equal(w->message, "created, version 0");
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.enableTypeWidening' = 'true')");
-    assert_string_equal(w->message, "version 1; the table's protocol is now reader 3, writer 7 with typeWidening; can no longer read it: deltalake 1.6, polars 2.1, "
+    assert_string_equal(w->message, "version 1");
+    assert_string_equal(w->note, "the table's protocol is now reader 3, writer 7 with typeWidening; can no longer read it: deltalake 1.6, polars 2.1, "
                                     "can no longer write it: DuckDB delta, Trino");
     OK("SET silt.protocol.noUpgrade = true");
     FAILS("PROTOCOL_UPGRADE_NOT_ALLOWED", "ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)");
@@ -396,6 +398,17 @@ static void checkpoints_fence_off_the_versions_that_used_it(void **state) {
         str path = arena_printf(w->a, "%s/f/_delta_log/%020d.checkpoint.parquet", w->folder, v);
         assert_int_equal(store_stat(w->files, path, w->a, &entry, NULL), SILT_OK);
     }
+}
+
+static void clustering_columns_follow_when_the_mapping_goes(void **state) {
+    world *w = *state;
+    OK("CREATE TABLE t (a INT, s STRUCT<x: INT>) USING DELTA CLUSTER BY (a, s.x) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')");
+    OK("ALTER TABLE t RENAME COLUMN a TO `b c`");
+    FAILS("DELTA_INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING", "ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none')");
+    OK("ALTER TABLE t RENAME COLUMN `b c` TO `b.c`");
+    OK("ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none')");
+    str configuration = json_get_str(action(w, "t", 3, "domainMetadata"), "configuration", STR(""));
+    assert_string_equal(arena_cstr(w->a, configuration), "{\"clusteringColumns\":[[\"b.c\"],[\"s\",\"x\"]],\"domainName\":\"delta.clustering\"}");
 }
 
 static void what_cannot_be_dropped_is_refused(void **state) {
@@ -471,6 +484,7 @@ int main(void) {
         TEST(an_upgrade_is_told_or_refused),
         TEST(features_are_retired_and_dropped),
         TEST(checkpoints_fence_off_the_versions_that_used_it),
+        TEST(clustering_columns_follow_when_the_mapping_goes),
         TEST(what_cannot_be_dropped_is_refused),
         TEST(history_is_truncated_when_its_time_has_come),
         TEST(a_managed_table_takes_its_folder_along),

@@ -256,6 +256,26 @@ static void a_bitset_of_another_cardinality_is_refused(void **state) {
     bitmap_free(b);
 }
 
+static void live_rows_anywhere(void **state) {
+    (void)state;
+    bitmap *b = bitmap_new();
+    for (uint64_t i = 0; i < 20000; i += 3) assert_true(bitmap_add(b, i));
+    assert_true(bitmap_add(b, ((uint64_t)1 << 32) + 1));
+    static const int64_t together[] = {4, 5, 6, 7, 8, 9}, reversed[] = {9, 8, 7, 6, 5, 4}, twice[] = {4, 6, 6, 9}, near[] = {0, 3000, 8191, 1, 4095},
+                         far[] = {0, 19998, 20001, 5, 8192}, beyond[] = {(1LL << 32) - 1, 1LL << 32, (1LL << 32) + 1}, mixed[] = {4, 6, 5, 7};
+    const struct {
+        const int64_t *rows;
+        size_t n;
+    } cases[] = {{together, 6}, {reversed, 6}, {twice, 4}, {near, 5}, {far, 5}, {beyond, 3}, {mixed, 4}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint8_t live[8];
+        bitmap_fill_live_at(b, cases[c].rows, cases[c].n, live);
+        for (size_t i = 0; i < cases[c].n; i++) assert_int_equal(live[i], !bitmap_contains(b, (uint64_t)cases[c].rows[i]));
+    }
+    bitmap_fill_live_at(b, NULL, 0, NULL);
+    bitmap_free(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_ARENA(sparks_bytes_are_read_and_written_again),
@@ -264,6 +284,7 @@ int main(void) {
         WITH_ARENA(rows_beyond_32_bits),
         WITH_ARENA(or_adds_groups_and_rows),
         WITH_ARENA(live_flags_cover_any_window),
+        WITH_ARENA(live_rows_anywhere),
         WITH_ARENA(dense_and_sparse_containers_round_trip),
         WITH_ARENA(damaged_bytes_are_refused),
         WITH_ARENA(a_bitset_of_another_cardinality_is_refused),
