@@ -1,6 +1,6 @@
 /*
  * What a query reads of the very table that its statement writes, for the conflict rules: the filters that the binder pushed to each reference, and the files that they leave. A
- * reference to another version is no dependence on the present one.
+ * reference that asks for another version is no dependence on the present one.
  */
 #include "ops/internal.h"
 
@@ -31,8 +31,9 @@ static bool note_reference(void *ctx, relation *r) {
     scan_notes *n = ctx;
     const table_source *s = r->kind == REL_TABLE ? r->source : NULL;
     if (!s || !str_eqz(s->format, "delta") || !str_eq(s->location, n->root)) return true;
-    if (r->travel.version || r->travel.timestamp || s->version != delta_snapshot_version(n->snapshot)) return true;
-    if (!r->where || r->where->kind == PRED_UNKNOWN || r->where->kind == PRED_TRUE) delta_txn_read_whole_table(n->txn);
+    if (r->travel.version || r->travel.timestamp) return true;
+    bool other_version = s->version != delta_snapshot_version(n->snapshot); /* its files are not numbered as the snapshot's */
+    if (other_version || !r->where || r->where->kind == PRED_UNKNOWN || r->where->kind == PRED_TRUE) delta_txn_read_whole_table(n->txn);
     else n->status = note_files(n, s, r->where);
     return n->status == SILT_OK;
 }

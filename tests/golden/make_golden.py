@@ -383,7 +383,7 @@ def change_feed_vectors(m):
           "MERGE INTO {t} t USING (SELECT 5 AS id UNION ALL SELECT 30) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET n = 1 WHEN NOT MATCHED THEN INSERT (id, v, p, n) VALUES (s.id, 'm', 0, 2)",
           "DELETE FROM {t} WHERE p = 1", "OPTIMIZE {t}", "ALTER TABLE {t} RENAME COLUMN v TO w", "INSERT OVERWRITE {t} VALUES (40, 'o', 0, 3)")
     m.query("SELECT id, v, p, n, _change_type, _commit_version FROM table_changes('{table}', 0, 10) ORDER BY _commit_version, id, _change_type",
-            "SELECT id, v, _change_type FROM table_changes('{table}', 0, 5) WHERE _commit_version = 5 ORDER BY id", "SELECT id, w, n, _change_type FROM table_changes('{table}', 11) ORDER BY id, _change_type",
+            "SELECT id, v, _change_type FROM table_changes('{table}', 0, 5) WHERE _commit_version = 5 ORDER BY id, _change_type", "SELECT id, w, n, _change_type FROM table_changes('{table}', 11) ORDER BY id, _change_type",
             "SELECT _change_type, count(*) FROM table_changes('{table}', 1, 9) WHERE p = 0 GROUP BY 1 ORDER BY 1")
 
 
