@@ -67,6 +67,7 @@ typedef struct change {
     size_t field_depth;
     field f;
     str text;    /**< of the path */
+    str old_metadata;
     bool is_field; /**< the path ends in the field itself */
     bool changed;
 } change;
@@ -160,6 +161,7 @@ static silt_status locate(const alter_run *run, const column_edit *e, change *ou
         return err_INVALID_FIELD_NAME(o->err, quoted_path(e->path, o->a), quoted_path(part, o->a));
     }
     out->f = *schema_nearest_field(run->target.schema, &out->path, &out->field_depth);
+    out->old_metadata = out->f.metadata;
     out->is_field = out->field_depth == out->path.depth;
     out->text = schema_path_text(run->target.schema, out->path.steps, out->path.depth, o->a);
     return str_is_null(out->text) ? exhausted(run) : SILT_OK;
@@ -194,11 +196,24 @@ static silt_status check_distinct(const alter_run *run) {
     return SILT_OK;
 }
 
-/* commitInfo shows the column as it is afterwards, without the record of its types. */
+/* commitInfo shows the column as it is afterwards, but the record of its types as it was; elements, keys and values have no metadata. */
 static silt_status column_json(const alter_run *run, const change *c, buf *out) {
     field f = c->f;
-    if (!c->is_field) f = (field){.type = schema_type_at(c->f.type, c->path.steps + c->field_depth, c->path.depth - c->field_depth), .nullable = true, .metadata = STR("{}")};
-    f.metadata = field_metadata_set(f.metadata.len ? f.metadata : STR("{}"), "delta.typeChanges", STR_NULL, run->o->a);
+    if (c->is_field) {
+        field before = {.metadata = c->old_metadata};
+        const json_node *types = field_metadata_get(&before, "delta.typeChanges", run->o->a);
+        buf b;
+        buf_init(&b, BUF_MAX_DEFAULT);
+        if (types) json_write_node(&b, types);
+        str text = types ? arena_str(run->o->a, buf_str(&b)) : STR_NULL;
+        bool ok = buf_ok(&b) && (!types || text.ptr);
+        buf_dispose(&b);
+        if (!ok) return exhausted(run);
+        f.metadata = field_metadata_set(f.metadata.len ? f.metadata : STR("{}"), "delta.typeChanges", text, run->o->a);
+    } else {
+        const data_type *type = schema_type_at(c->f.type, c->path.steps + c->field_depth, c->path.depth - c->field_depth);
+        f = (field){.type = type, .nullable = c->path.steps[c->path.depth - 1].kind != STEP_KEY, .metadata = STR("{}")};
+    }
     if (str_is_null(f.metadata)) return exhausted(run);
     alter_column_json(out, c->text, &f);
     return SILT_OK;

@@ -21,8 +21,13 @@ static silt_status check_names(const alter_run *run, const data_type *type) {
 }
 
 static silt_status stage(alter_run *run, delta_txn *txn, void *ctx) {
-    (void)run;
-    return file_rewrite_apply(ctx, txn);
+    file_rewrite *rewrite = ctx;
+    json_object j;
+    TRY(file_rewrite_apply(rewrite, txn));
+    ops_json_object_begin(&j);
+    ops_json_object_count(&j, "numOutputBytes", rewrite->written.bytes);
+    run->metrics = ops_json_object_end(&j, run->o->a);
+    return str_is_null(run->metrics) ? error_no_memory(run->o->err) : SILT_OK;
 }
 
 silt_status alter_remove_column_mapping(alter_run *run) {

@@ -37,6 +37,15 @@ static str canonical(str key) {
     return p ? str_of(p->name) : key;
 }
 
+/* The key as commitInfo shows it: of features in small letters, as Delta compares them. */
+static void write_key(buf *out, bool *first, str key) {
+    size_t from = out->len;
+    json_write_key_str(out, first, canonical(key));
+    if (!str_starts_with(key, STR("delta.feature."))) return;
+    for (size_t i = from; i < out->len; i++)
+        if (out->ptr[i] >= 'A' && out->ptr[i] <= 'Z') out->ptr[i] = (char)(out->ptr[i] | 0x20);
+}
+
 /* The comment is metadata.description; the rest goes the way of properties. */
 static silt_status take_comment(alter_run *run, str_map *properties) {
     str *keys = ARENA_ARRAY(run->o->a, properties->count + 1, str), *values = ARENA_ARRAY(run->o->a, properties->count + 1, str);
@@ -82,7 +91,7 @@ static silt_status properties_json(alter_run *run, const str_map *properties) {
     buf_init(&text, BUF_MAX_DEFAULT);
     buf_append_char(&text, '{');
     for (size_t i = 0; i < properties->count; i++) {
-        json_write_key_str(&text, &first, canonical(properties->keys[i]));
+        write_key(&text, &first, properties->keys[i]);
         json_write_str(&text, properties->values[i]);
     }
     buf_append_char(&text, '}');

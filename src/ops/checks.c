@@ -291,7 +291,8 @@ static silt_status collect(checks *c, const write_target *t) {
     const str_map *configuration = &t->metadata.configuration;
     str generation;
     for (size_t i = 0; i < schema->n_fields; i++) {
-        if (!(t->computed && t->computed[i]) && ops_is_generated(&schema->fields[i], c->o->a, &generation))
+        bool computed = t->computed && i < t->metadata.schema->n_fields && t->computed[i]; /* row ids may stand behind the table's columns */
+        if (!computed && ops_is_generated(&schema->fields[i], c->o->a, &generation))
             TRY(check_generated(c, i, &schema->fields[i], generation));
         place p = {.column = i, .text = schema->fields[i].name};
         TRY(collect_field(c, &p, &schema->fields[i]));

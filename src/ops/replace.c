@@ -319,14 +319,15 @@ silt_status replace_apply(replace_run *r, const write_target *t, delta_txn *txn,
 str replace_metrics(const replace_run *r) {
     const row_change_counts *n = &r->change.counts;
     json_object j;
+    bool wrote = n->files_added > 0; /* Spark counts rows where it wrote some */
     ops_json_object_begin(&j);
     ops_json_object_count(&j, "numFiles", n->files_added);
     ops_json_object_count(&j, "numRemovedFiles", n->files_removed);
     ops_json_object_count(&j, "numRemovedBytes", n->bytes_removed);
-    if (n->rows_gone_known) ops_json_object_count(&j, "numCopiedRows", n->rows_copied);
+    if (wrote && n->rows_gone_known) ops_json_object_count(&j, "numCopiedRows", n->rows_copied);
     ops_json_object_count(&j, "numAddedChangeFiles", n->change_files);
-    if (n->rows_gone_known) ops_json_object_count(&j, "numDeletedRows", n->rows_gone);
-    ops_json_object_count(&j, "numOutputRows", n->rows_written);
+    if (wrote && n->rows_gone_known) ops_json_object_count(&j, "numDeletedRows", n->rows_gone);
+    if (wrote) ops_json_object_count(&j, "numOutputRows", n->rows_written);
     ops_json_object_count(&j, "numOutputBytes", n->bytes_added);
     return ops_json_object_end(&j, r->o->a);
 }

@@ -99,6 +99,15 @@ static silt_status known_meanwhile(run *r, resolved_table *t, bool waits, bool *
     }
 }
 
+/* AS SELECT, bound: from the text on each time, since planning leaves its marks in a tree. */
+static silt_status bind_source(run *r, create_spec *spec, silt_error *err) {
+    statement *again = ARENA_NEW(r->a, statement);
+    if (!again) return error_no_memory(err);
+    TRY(statement_parse(r->bind.source_text, r->a, again, err));
+    spec->source = again->query;
+    return query_bind(again->query, &r->bind, r->a, err);
+}
+
 /* A table that was not in the catalog when the statement began may get there while it runs; the statement is then one about a table that exists. */
 static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_error *err) {
     silt_error refused = {.status = SILT_OK};
@@ -108,6 +117,7 @@ static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_
     bool is_taken = status == SILT_EXISTS || (status != SILT_OK && strcmp(refused.condition, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION") == 0);
     bool by_rival = done.existed || spec->is_managed; /* nobody but a table of that name has files in its folder */
     if (is_new && is_taken) TRY(known_meanwhile(r, t, by_rival, &known, err));
+    if (known && spec->source) TRY(bind_source(r, spec, err));
     if (known) return create_once(r, t, spec, &done, err);
     if (status != SILT_OK && err) *err = refused;
     return status;
