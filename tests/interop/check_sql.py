@@ -190,6 +190,8 @@ def main():
                 if t["kind"] == "statement" and results[-1] is None and t["sql"].startswith("SET "):
                     key, value = t["sql"][4:].split("=", 1)
                     conf[key.strip()] = value.strip()
+                if t["kind"] == "statement" and results[-1] is None and t["sql"].startswith("RESET "):
+                    conf.pop(t["sql"][6:].strip(), None)
                 if t["kind"] == "statement" and results[-1] is None and t["sql"].startswith("USE "):
                     setup = t["sql"] + "; "
         else:
