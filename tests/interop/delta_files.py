@@ -47,7 +47,8 @@ def comparable_schema(schema):
         return [comparable_schema(x) for x in schema]
     if isinstance(schema, dict):
         random = lambda name: re.sub(r"^col-[0-9a-f-]{36}", "col-*", name)
-        return {random(k): random(v) if k == "delta.columnMapping.physicalName" else comparable_schema(v) for k, v in schema.items()}
+        unordered = lambda k, v: dict(sorted(v.items())) if k == "delta.columnMapping.nested.ids" else v        # a map, in Spark's order
+        return {random(k): random(v) if k == "delta.columnMapping.physicalName" else unordered(k, comparable_schema(v)) for k, v in schema.items()}
     return schema
 
 
