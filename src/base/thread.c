@@ -82,5 +82,5 @@ silt_status thread_for(int n_threads, size_t n, silt_status (*fn)(void *ctx, siz
 }
 
 silt_status cancel_check(const cancel_token *token, silt_error *err) {
-    return token && __atomic_load_n(&token->requested, __ATOMIC_RELAXED) ? err_OPERATION_CANCELLED(err) : SILT_OK;
+    return cancel_is_requested(token) ? err_OPERATION_CANCELLED(err) : SILT_OK;
 }

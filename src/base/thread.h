@@ -17,8 +17,10 @@ int thread_count_default(void);
  */
 silt_status thread_for(int n_threads, size_t n, silt_status (*fn)(void *ctx, size_t i, silt_error *err), void *ctx, silt_error *err) MUST_CHECK;
 
-/** Set from a signal handler or another thread; polled by long loops (cancel_check). */
+/** Set from a signal handler or another thread; polled by long loops (cancel_check). `requested` is touched by the functions below alone, which are atomic. */
 typedef struct cancel_token { volatile int requested; } cancel_token;
+static inline void cancel_request(cancel_token *t, bool requested) { __atomic_store_n(&t->requested, requested, __ATOMIC_RELAXED); }
+static inline bool cancel_is_requested(const cancel_token *t) { return t && __atomic_load_n(&t->requested, __ATOMIC_RELAXED); }
 /** OPERATION_CANCELLED when requested; NULL token is never cancelled. */
 silt_status cancel_check(const cancel_token *token, silt_error *err) MUST_CHECK;
 

@@ -87,6 +87,30 @@ static silt_status fault_write_finish(store *s, str path, str local, silt_error 
     AROUND("write_finish", path, store_write_finish(f->inner, path, local, err));
 }
 
+static silt_status fault_walk(store *s, str dir, const store_walker *w, silt_error *err) {
+    AROUND("list", dir, store_walk(f->inner, dir, w, err));
+}
+static silt_status fault_list_page(store *s, str dir, str after, size_t limit, arena *a, store_list_result *out, silt_error *err) {
+    AROUND("list", dir, f->inner->ops->list_page(f->inner, dir, after, limit, a, out, err));
+}
+/* Asked for each file, as if they were removed one by one. */
+static silt_status fault_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) {
+    fault_store *f = (fault_store *)s;
+    bool told = false;
+    for (size_t i = 0; i < n; i++) {
+        store_fault fault;
+        silt_error why = {.status = SILT_OK};
+        out[i] = ask(f, "remove", names[i], &fault, &why);
+        if (out[i] == SILT_OK) TRY(store_remove_below(f->inner, dir, &names[i], 1, &out[i], &why));
+        if (fault != FAULT_FAIL && fault != FAULT_CRASH) out[i] = answer(fault, "remove", names[i], out[i], &why);
+        if (!told && out[i] != SILT_OK && out[i] != SILT_NOT_FOUND && err) *err = why, told = true;
+    }
+    return SILT_OK;
+}
+static silt_status fault_real_path(store *s, str path, arena *a, str *out, silt_error *err) {
+    AROUND("real_path", path, store_real_path(f->inner, path, a, out, err));
+}
+
 /* A dead process removes nothing. */
 static void fault_write_abort(store *s, str path, str local) {
     fault_store *f = (fault_store *)s;
@@ -114,12 +138,35 @@ static const store_ops fault_ops = {
     .write_begin = fault_write_begin,
     .write_finish = fault_write_finish,
     .write_abort = fault_write_abort,
+    .walk = fault_walk,
+    .remove_below = fault_remove_below,
+    .real_path = fault_real_path,
+};
+
+/* Around a store of pages every page is a call. */
+static const store_ops fault_page_ops = {
+    .name = "fault",
+    .close = fault_close,
+    .read = fault_read,
+    .stat = fault_stat,
+    .put = fault_put,
+    .list = fault_list,
+    .remove = fault_remove,
+    .make_dirs = fault_make_dirs,
+    .remove_dir = fault_remove_dir,
+    .local_read_path = fault_local_read_path,
+    .write_begin = fault_write_begin,
+    .write_finish = fault_write_finish,
+    .write_abort = fault_write_abort,
+    .list_page = fault_list_page,
+    .remove_below = fault_remove_below,
+    .real_path = fault_real_path,
 };
 
 silt_status store_fault_open(store *inner, store_fault_fn before, void *ctx, store **out, silt_error *err) {
     fault_store *f = calloc(1, sizeof *f);
     if (!f) return error_no_memory(err);
-    *f = (fault_store){.base.ops = &fault_ops, .inner = inner, .before = before, .ctx = ctx};
+    *f = (fault_store){.base.ops = inner->ops->list_page ? &fault_page_ops : &fault_ops, .inner = inner, .before = before, .ctx = ctx};
     pthread_mutex_init(&f->lock, NULL);
     *out = &f->base;
     return SILT_OK;

@@ -211,6 +211,10 @@ static const store_ops local_ops = {
     .write_abort = local_write_abort,
     .write_finish_many = local_write_finish_many,
     .move_dir = local_move_dir,
+    .swap_dirs = local_swap_dirs,
+    .walk = local_walk,
+    .remove_below = local_remove_below,
+    .real_path = local_real_path,
 };
 
 silt_status store_local_open(store **out, silt_error *err) {

@@ -44,6 +44,12 @@ void local_folders_dispose(local_store *s);
 
 silt_status local_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
 silt_status local_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
+silt_status local_walk(store *s, str dir, const store_walker *w, silt_error *err) MUST_CHECK;
+silt_status local_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) MUST_CHECK;
+silt_status local_real_path(store *s, str path, arena *arena, str *out, silt_error *err) MUST_CHECK;
+
+/** local_swap.c: two folders change places in one step. */
+silt_status local_swap_dirs(store *s, str a, str b, silt_error *err) MUST_CHECK;
 
 /** fsync, repeated where a signal interrupts it. 0 or errno. */
 int local_fsync(int fd);

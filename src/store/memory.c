@@ -199,6 +199,24 @@ static silt_status list_locked(memory_store *m, str dir, str start_at, bool recu
     return SILT_OK;
 }
 
+/* The first object behind `after` that is below `dir`. */
+static size_t first_after(const memory_store *m, str dir, str after) {
+    if (str_is_null(after)) return first_below(m, dir);
+    size_t at = position(m, after);
+    return at < m->count && str_eq(path_of(&m->objects[at]), after) ? at + 1 : at;
+}
+
+static silt_status list_page_locked(memory_store *m, str dir, str after, size_t limit, arena *a, store_list_result *out, silt_error *err) {
+    if (!is_folder(m, dir)) return err_FILE_NOT_FOUND(err, dir);
+    for (size_t i = first_after(m, dir, after); i < m->count && out->count < limit && is_below(path_of(&m->objects[i]), dir); i++) {
+        store_entry entry;
+        if (m->objects[i].is_dir) continue;
+        TRY(copy_entry(&m->objects[i], a, &entry, err));
+        if (!ARENA_PUSH(a, out->items, out->count, out->capacity, entry)) return error_no_memory(err);
+    }
+    return SILT_OK;
+}
+
 static silt_status remove_locked(memory_store *m, str path, silt_error *err) {
     object *o = find(m, path);
     if (!o || o->is_dir) return not_found(m, path, err);
@@ -285,6 +303,9 @@ static silt_status memory_put(store *s, str path, str bytes, store_put_mode mode
 static silt_status memory_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {
     LOCKED(list_locked(m, dir, start_at, recursive, a, out, err));
 }
+static silt_status memory_list_page(store *s, str dir, str after, size_t limit, arena *a, store_list_result *out, silt_error *err) {
+    LOCKED(list_page_locked(m, dir, after, limit, a, out, err));
+}
 static silt_status memory_remove(store *s, str path, silt_error *err) { LOCKED(remove_locked(m, path, err)); }
 static silt_status memory_make_dirs(store *s, str dir, silt_error *err) { LOCKED(make_folders(m, dir, err)); }
 static silt_status memory_remove_dir(store *s, str dir, silt_error *err) { LOCKED(remove_dir_locked(m, dir, err)); }
@@ -334,6 +355,7 @@ static const store_ops memory_ops = {
     .write_begin = memory_write_begin,
     .write_finish = memory_write_finish,
     .write_abort = memory_write_abort,
+    .list_page = memory_list_page,
 };
 
 silt_status store_memory_open(int64_t first_ms, store **out, silt_error *err) {

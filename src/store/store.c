@@ -73,6 +73,14 @@ silt_status store_move_dir(store *s, str from, str to, silt_error *err) {
     return s->ops->move_dir(s, without_slash(from), without_slash(to), err);
 }
 
+bool store_can_swap(const store *s) { return s->ops->swap_dirs != NULL; }
+
+silt_status store_swap_dirs(store *s, str a, str b, silt_error *err) {
+    TRY(check_path(a, err));
+    TRY(check_path(b, err));
+    return s->ops->swap_dirs(s, without_slash(a), without_slash(b), err);
+}
+
 silt_status store_local_read_path(store *s, str path, arena *a, str *out, silt_error *err) {
     TRY(check_file(path, err));
     return s->ops->local_read_path(s, path, a, out, err);

@@ -9,6 +9,7 @@
 #define STORE_STORE_H
 
 #include "base/base.h"
+#include "base/thread.h"
 
 typedef struct store store;
 
@@ -31,6 +32,36 @@ typedef enum store_put_mode {
                                      readers must do without anyway. */
 } store_put_mode;
 
+/* ---- walking: a folder of millions of files without holding them ---- */
+
+typedef enum store_kind {
+    STORE_FILE,
+    STORE_FOLDER,
+    STORE_LINK /**< a symbolic link, whatever it leads to: never followed */
+} store_kind;
+
+/** Valid for the call that gets it. */
+typedef struct store_walk_entry {
+    str path; /**< relative to the walked folder */
+    store_kind kind;
+    int64_t size_bytes, modified_ms; /**< only in take; size 0 for folders and links */
+    size_t n_files, n_folders;       /**< only in take, of a folder: what stands directly in it (n_files: all that is no folder, hidden entries too) */
+} store_walk_entry;
+
+typedef enum store_walk_wish {
+    STORE_WALK_SKIP, /**< not wanted; a folder is not entered */
+    STORE_WALK_PASS, /**< its name was enough, which saves the look at size and time; a folder is entered */
+    STORE_WALK_TAKE  /**< `take` is to get it; a folder is entered, and taken when its own entries were looked at */
+} store_walk_wish;
+
+typedef struct store_walker {
+    void *ctx;
+    int n_threads;              /**< <= 0: default */
+    const cancel_token *cancel; /**< may be NULL */
+    store_walk_wish (*look)(void *ctx, const store_walk_entry *e);                                 /**< from several threads at once */
+    silt_status (*take)(void *ctx, const store_walk_entry *e, silt_error *err);                    /**< one call at a time; a failure ends the walk */
+} store_walker;
+
 /** What a back end implements. Every slot must exist unless its comment says otherwise. */
 typedef struct store_ops {
     const char *name; /**< "local", "memory", "fault", … */
@@ -50,6 +81,16 @@ typedef struct store_ops {
     silt_status (*write_finish_many)(store *s, const str *paths, const str *locals, size_t n, silt_error *err);
     /** May be NULL: the store has no folders that could be moved as a whole. */
     silt_status (*move_dir)(store *s, str from, str to, silt_error *err);
+    /** May be NULL: two folders cannot change places at once. */
+    silt_status (*swap_dirs)(store *s, str a, str b, silt_error *err);
+    /** May be NULL: then store_walk lists by pages, or all at once. */
+    silt_status (*walk)(store *s, str dir, const store_walker *w, silt_error *err);
+    /** May be NULL. Up to `limit` files below `dir` whose paths are > `after` (absolute; null: from the first), ascending. One request to an object store. */
+    silt_status (*list_page)(store *s, str dir, str after, size_t limit, arena *arena, store_list_result *out, silt_error *err);
+    /** May be NULL: then store_remove_below removes them one by one. */
+    silt_status (*remove_below)(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err);
+    /** May be NULL: no two paths of this store lead to one object. */
+    silt_status (*real_path)(store *s, str path, arena *arena, str *out, silt_error *err);
 } store_ops;
 
 /** The head of every implementation's struct. */
@@ -75,6 +116,8 @@ silt_status store_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;
 silt_status store_remove_dir(store *s, str dir, silt_error *err) MUST_CHECK;
 /** A path of the local file system at which the whole object can be read by other libraries (the engine). Local: the path itself. */
 silt_status store_local_read_path(store *s, str path, arena *arena, str *out, silt_error *err) MUST_CHECK;
+/** The whole object into a local file (one that store_write_begin gave, of this or another store), which is made or emptied; not durable by that. *out_bytes is what was copied. */
+silt_status store_copy_out(store *s, str path, str local, const struct cancel_token *cancel, int64_t *out_bytes, silt_error *err) MUST_CHECK;
 /** Begin a data file: *out_local is where another library (the engine's COPY) is to write it; parents exist. */
 silt_status store_write_begin(store *s, str path, arena *arena, str *out_local, silt_error *err) MUST_CHECK;
 /** Make it durable under `path` (fsync, or upload). Where *out_local is `path` itself, the writer may have used another name in the same folder (say, one that
@@ -90,6 +133,27 @@ void store_write_abort(store *s, str path, str local);
 bool store_can_move(const store *s);
 /** Move a folder with all that is in it, at once and durably; the parents of `to` are made. EXISTS where something is at `to` already. Only where store_can_move says so. */
 silt_status store_move_dir(store *s, str from, str to, silt_error *err) MUST_CHECK;
+/** Can two folders change places at once? */
+bool store_can_swap(const store *s);
+/** Two folders of one file system change places, durably: whoever opens either name gets the one or the other, never neither. NOT_FOUND where one is missing; UNSUPPORTED where the file
+ * system has no such step. Only where store_can_swap says so. */
+silt_status store_swap_dirs(store *s, str a, str b, silt_error *err) MUST_CHECK;
+
+/**
+ * Every entry below folder `dir`, in no order, nothing kept: memory is that of the folders still to visit. Folders are told of only where the store has them.
+ * Entries that vanish meanwhile are left out; this store's own temporary files (.silt-*.tmp) are told of like others. A missing `dir` is SILT_NOT_FOUND.
+ * Cost: local: one open per folder, a stat only for what is taken; object stores: one request per STORE_PAGE files, whatever the folders.
+ */
+silt_status store_walk(store *s, str dir, const store_walker *w, silt_error *err) MUST_CHECK;
+#define STORE_PAGE 1000
+/**
+ * Remove files by their paths relative to `dir`, which no link below `dir` may lead out of: such a name is SILT_DENIED. out[i]: OK, NOT_FOUND or why not; err tells of the first that is
+ * neither. Not durable. May be called by several threads for different names.
+ * @return OK, however single removals ended; a status of its own where nothing could be tried
+ */
+silt_status store_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) MUST_CHECK;
+/** `path` without links, in `arena`: two paths of one object get the same text. NOT_FOUND when absent. */
+silt_status store_real_path(store *s, str path, arena *arena, str *out, silt_error *err) MUST_CHECK;
 
 /* ---- implementations ---- */
 /** The local file system. Commits: O_TMPFILE or temp file + fsync + link/renameat2(RENAME_NOREPLACE) + fsync(dir). */

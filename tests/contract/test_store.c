@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "base/ident.h"
+#include "base/thread.h"
 #include "base/uri.h"
 #include "store/store.h"
 
@@ -557,6 +558,38 @@ static void objects_can_be_read_as_local_files(void **state) {
     assert_int_equal(store_local_read_path(f->store, at(f, "d"), f->arena, &local, NULL), SILT_NOT_FOUND);
 }
 
+/* From any store into a file that another one asked for. */
+static void objects_are_copied_out_whole(void **state) {
+    fixture *f = *state;
+    const size_t size = 20 * 1000 * 1000;
+    char *bytes = malloc(size);
+    int64_t copied;
+    str local;
+    cancel_token token = {0};
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) bytes[i] = (char)(i * 2654435761u >> 11);
+    assert_int_equal(store_put(f->store, at(f, "from"), (str){bytes, size}, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    assert_int_equal(store_write_begin(f->store, at(f, "d/to"), f->arena, &local, NULL), SILT_OK);
+    assert_int_equal(store_copy_out(f->store, at(f, "from"), local, &token, &copied, NULL), SILT_OK);
+    assert_int_equal(copied, size);
+    assert_int_equal(store_write_finish(f->store, at(f, "d/to"), local, NULL), SILT_OK);
+    buf b;
+    assert_int_equal(read_all(f, at(f, "d/to"), &b, NULL), SILT_OK);
+    assert_int_equal(b.len, size);
+    assert_memory_equal(b.ptr, bytes, size);
+    buf_dispose(&b);
+    put(f, "empty", "");
+    assert_int_equal(store_write_begin(f->store, at(f, "d/to"), f->arena, &local, NULL), SILT_OK);
+    assert_int_equal(store_copy_out(f->store, at(f, "empty"), local, NULL, &copied, NULL), SILT_OK);
+    assert_int_equal(copied, 0);
+    assert_int_equal(store_write_finish(f->store, at(f, "d/to"), local, NULL), SILT_OK);
+    assert_content(f, "d/to", "");
+    cancel_request(&token, true);
+    assert_int_equal(store_copy_out(f->store, at(f, "from"), local, &token, &copied, NULL), SILT_CANCELLED);
+    assert_int_equal(store_copy_out(f->store, at(f, "nothing"), local, NULL, &copied, NULL), SILT_NOT_FOUND);
+    free(bytes);
+}
+
 /* ---- threads ---- */
 
 enum { RACERS = 16, RACE_NAMES = 40 };
@@ -644,6 +677,204 @@ static void readers_see_the_old_or_the_new_bytes(void **state) {
     assert_list(f, "", NULL, false, "hot");
 }
 
+/* ---- walking ---- */
+
+typedef struct walked {
+    arena *arena;
+    str *items; /* as text, in any order */
+    size_t n, capacity;
+    const char *skip; /* a name that is not wanted */
+    size_t fail_at;   /* the nth taken entry is a failure, 0 none */
+    size_t n_looks;   /* counted by several threads */
+} walked;
+
+static store_walk_wish look_at_all(void *ctx, const store_walk_entry *e) {
+    walked *w = ctx;
+    __atomic_add_fetch(&w->n_looks, 1, __ATOMIC_RELAXED);
+    if (w->skip && str_eqz(path_name(e->path), w->skip)) return STORE_WALK_SKIP;
+    return str_starts_with(path_name(e->path), STR("pass")) ? STORE_WALK_PASS : STORE_WALK_TAKE;
+}
+
+static silt_status take_entry(void *ctx, const store_walk_entry *e, silt_error *err) {
+    static const char *const kinds[] = {[STORE_FILE] = "file", [STORE_FOLDER] = "folder", [STORE_LINK] = "link"};
+    walked *w = ctx;
+    if (w->fail_at && w->n + 1 == w->fail_at) return err_INTERNAL_ERROR(err, "the walker had enough");
+    str text = e->kind == STORE_FOLDER ? arena_printf(w->arena, "folder %.*s %zu+%zu", STR_ARG(e->path), e->n_files, e->n_folders)
+                                       : arena_printf(w->arena, "%s %.*s %lld", kinds[e->kind], STR_ARG(e->path), (long long)e->size_bytes);
+    assert_true(e->modified_ms > INT64_C(1600000000000));
+    return ARENA_PUSH(w->arena, w->items, w->n, w->capacity, text) ? SILT_OK : error_no_memory(err);
+}
+
+static int compare_texts(const void *x, const void *y) { return str_cmp(*(const str *)x, *(const str *)y); }
+
+static silt_status walk(fixture *f, walked *w, const char *dir, silt_error *err) {
+    const store_walker walker = {.ctx = w, .n_threads = 3, .look = look_at_all, .take = take_entry};
+    w->arena = f->arena;
+    return store_walk(f->store, *dir ? at(f, dir) : str_of(f->root), &walker, err);
+}
+
+/* What was taken, ascending, separated by '|'. */
+static void assert_walk(fixture *f, const char *skip, const char *expected) {
+    walked w = {.skip = skip};
+    buf text;
+    buf_init(&text, 1 << 20);
+    assert_int_equal(walk(f, &w, "", NULL), SILT_OK);
+    if (w.n > 1) qsort(w.items, w.n, sizeof *w.items, compare_texts);
+    for (size_t i = 0; i < w.n; i++) {
+        if (i) buf_append_char(&text, '|');
+        buf_append(&text, w.items[i]);
+    }
+    assert_string_equal(buf_cstr(&text), expected);
+    buf_dispose(&text);
+}
+
+static bool has_folders(const fixture *f) { return f->is_local; }
+
+static void a_walk_tells_of_everything_below(void **state) {
+    fixture *f = *state;
+    put(f, "a.txt", "12345");
+    put(f, "pass.txt", "1");
+    put(f, "p=1/x", "1");
+    put(f, "p=1/q=2/y", "22");
+    put(f, "hidden/z", "1");
+    assert_int_equal(store_make_dirs(f->store, at(f, "empty/inner"), NULL), SILT_OK);
+    if (has_folders(f))
+        assert_walk(f, "hidden", "file a.txt 5|file p=1/q=2/y 2|file p=1/x 1|folder empty 0+1|folder empty/inner 0+0|folder p=1 1+1|folder p=1/q=2 1+0");
+    else
+        assert_walk(f, "hidden", "file a.txt 5|file hidden/z 1|file p=1/q=2/y 2|file p=1/x 1");
+}
+
+static void a_walk_of_what_is_no_folder_says_not_found(void **state) {
+    fixture *f = *state;
+    walked w = {0};
+    assert_int_equal(walk(f, &w, "nothing", NULL), SILT_NOT_FOUND);
+}
+
+static void a_walk_ends_with_the_walkers_failure(void **state) {
+    fixture *f = *state;
+    walked w = {.fail_at = 3};
+    silt_error err = {.status = SILT_OK};
+    char name[32];
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "d%d/f%d", i % 7, i);
+        put(f, name, "x");
+    }
+    assert_int_equal(walk(f, &w, "", &err), SILT_INTERNAL);
+    assert_int_equal(w.n, 2);
+}
+
+static void a_walk_can_be_cancelled(void **state) {
+    fixture *f = *state;
+    walked w = {.arena = f->arena};
+    const cancel_token cancelled = {1};
+    const store_walker walker = {.ctx = &w, .n_threads = 2, .cancel = &cancelled, .look = look_at_all, .take = take_entry};
+    put(f, "a/b", "x");
+    assert_int_equal(store_walk(f->store, str_of(f->root), &walker, NULL), SILT_CANCELLED);
+    assert_int_equal(w.n, 0);
+}
+
+static void a_walk_of_more_than_a_page_misses_nothing(void **state) {
+    fixture *f = *state;
+    walked w = {0};
+    char name[32];
+    for (int i = 0; i < 2 * STORE_PAGE + 1; i++) {
+        snprintf(name, sizeof name, "d%d/f%05d", i % 3, i);
+        assert_int_equal(store_put(f->store, at(f, name), STR("x"), STORE_PUT_IF_ABSENT_RELAXED, NULL), SILT_OK);
+    }
+    assert_int_equal(walk(f, &w, "", NULL), SILT_OK);
+    size_t files = 0;
+    qsort(w.items, w.n, sizeof *w.items, compare_texts);
+    for (size_t i = 0; i < w.n; i++) {
+        files += str_starts_with(w.items[i], STR("file "));
+        if (i) assert_true(str_cmp(w.items[i - 1], w.items[i]) < 0);
+    }
+    assert_int_equal(files, 2 * STORE_PAGE + 1);
+}
+
+static void links_are_told_of_and_never_followed(void **state) {
+    fixture *f = *state;
+    if (!f->is_local) return;
+    put(f, "real/x", "1");
+    assert_int_equal(symlink(f->root, at(f, "loop").ptr), 0);
+    assert_int_equal(symlink("real/x", at(f, "to_file").ptr), 0);
+    assert_int_equal(symlink("nowhere", at(f, "dangling").ptr), 0);
+    assert_walk(f, NULL, "file real/x 1|folder real 1+0|link dangling 0|link loop 0|link to_file 0");
+}
+
+/* ---- removing below a folder ---- */
+
+static void files_are_removed_by_their_names_below(void **state) {
+    fixture *f = *state;
+    const str names[] = {STR("a"), STR("p=1/x"), STR("p=1/none"), STR("none/y"), STR("p=1/y"), STR("keep/z")};
+    silt_status out[5];
+    put(f, "a", "1");
+    put(f, "p=1/x", "1");
+    put(f, "p=1/y", "1");
+    put(f, "keep/z", "1");
+    silt_error err = {.status = SILT_OK};
+    assert_int_equal(store_remove_below(f->store, str_of(f->root), names, 5, out, &err), SILT_OK);
+    assert_int_equal(err.status, SILT_OK);
+    const silt_status expected[] = {SILT_OK, SILT_OK, SILT_NOT_FOUND, SILT_NOT_FOUND, SILT_OK};
+    for (size_t i = 0; i < 5; i++) assert_int_equal(out[i], expected[i]);
+    assert_list(f, "", NULL, true, "keep/z");
+}
+
+static void names_that_lead_elsewhere_are_refused(void **state) {
+    fixture *f = *state;
+    static const char *const odd[] = {"../x", "a/../../x", "./x", "/x", "a//x", "", "a/", ".."};
+    put(f, "d/x", "1");
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        str name = str_of(odd[i]);
+        silt_status out;
+        assert_int_equal(store_remove_below(f->store, at(f, "d"), &name, 1, &out, NULL), SILT_INVALID);
+    }
+    assert_content(f, "d/x", "1");
+}
+
+static void no_link_leads_a_removal_out(void **state) {
+    fixture *f = *state;
+    if (!f->is_local) return;
+    const str names[] = {STR("link/x"), STR("link_to_file")};
+    silt_status out[2];
+    silt_error err = {.status = SILT_OK};
+    put(f, "outside/x", "1");
+    put(f, "outside/y", "1");
+    assert_int_equal(store_make_dirs(f->store, at(f, "table"), NULL), SILT_OK);
+    assert_int_equal(symlink(at(f, "outside").ptr, at(f, "table/link").ptr), 0);
+    assert_int_equal(symlink(at(f, "outside/y").ptr, at(f, "table/link_to_file").ptr), 0);
+    assert_int_equal(store_remove_below(f->store, at(f, "table"), names, 2, out, &err), SILT_OK);
+    assert_int_equal(out[0], SILT_DENIED);
+    assert_int_equal(err.status, SILT_DENIED);
+    assert_int_equal(out[1], SILT_OK); /* the link itself */
+    assert_content(f, "outside/x", "1");
+    assert_content(f, "outside/y", "1");
+}
+
+static void a_folder_is_not_removed_as_a_file(void **state) {
+    fixture *f = *state;
+    const str name = STR("d");
+    silt_status out;
+    put(f, "d/x", "1");
+    assert_int_equal(store_remove_below(f->store, str_of(f->root), &name, 1, &out, NULL), SILT_OK);
+    assert_int_not_equal(out, SILT_OK);
+    assert_content(f, "d/x", "1");
+}
+
+/* ---- real paths ---- */
+
+static void real_paths_are_those_without_links(void **state) {
+    fixture *f = *state;
+    str real;
+    put(f, "d/x", "1");
+    assert_int_equal(store_real_path(f->store, at(f, "d/x"), f->arena, &real, NULL), SILT_OK);
+    assert_true(str_eq(real, at(f, "d/x")));
+    if (!f->is_local) return;
+    assert_int_equal(symlink("d", at(f, "link").ptr), 0);
+    assert_int_equal(store_real_path(f->store, at(f, "link/x"), f->arena, &real, NULL), SILT_OK);
+    assert_true(str_eq(real, at(f, "d/x")));
+    assert_int_equal(store_real_path(f->store, at(f, "none"), f->arena, &real, NULL), SILT_NOT_FOUND);
+}
+
 /* ---- the suite, once per implementation ---- */
 
 #define CONTRACT(name) {#name, name, NULL, close_fixture, NULL}
@@ -686,8 +917,20 @@ int main(void) {
         CONTRACT(aborted_data_files_leave_nothing),
         CONTRACT(many_data_files_are_finished_together),
         CONTRACT(objects_can_be_read_as_local_files),
+        CONTRACT(objects_are_copied_out_whole),
         CONTRACT(of_16_threads_exactly_one_wins_each_name),
         CONTRACT(readers_see_the_old_or_the_new_bytes),
+        CONTRACT(a_walk_tells_of_everything_below),
+        CONTRACT(a_walk_of_what_is_no_folder_says_not_found),
+        CONTRACT(a_walk_ends_with_the_walkers_failure),
+        CONTRACT(a_walk_can_be_cancelled),
+        CONTRACT(a_walk_of_more_than_a_page_misses_nothing),
+        CONTRACT(links_are_told_of_and_never_followed),
+        CONTRACT(files_are_removed_by_their_names_below),
+        CONTRACT(names_that_lead_elsewhere_are_refused),
+        CONTRACT(no_link_leads_a_removal_out),
+        CONTRACT(a_folder_is_not_removed_as_a_file),
+        CONTRACT(real_paths_are_those_without_links),
     };
     enum { N = ARRAY_LEN(contract), STORES = ARRAY_LEN(stores) };
     static struct CMUnitTest tests[N * STORES];

@@ -147,7 +147,7 @@ static void cancellation(void **state) {
     silt_error err = {0};
     assert_int_equal(cancel_check(NULL, &err), SILT_OK);
     assert_int_equal(cancel_check(&token, &err), SILT_OK);
-    token.requested = 1;
+    cancel_request(&token, true);
     assert_int_equal(cancel_check(&token, &err), SILT_CANCELLED);
     assert_string_equal(err.condition, "OPERATION_CANCELLED");
     assert_true(thread_count_default() >= 1);
