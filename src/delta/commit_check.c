@@ -12,13 +12,31 @@ static silt_status check_complete(const delta_txn *t, silt_error *err) {
     return SILT_OK;
 }
 
+#define MANIFESTS "delta.compatibility.symlinkFormatManifest.enabled"
+
+static silt_status refuse_vector(void *ctx, size_t i, const delta_add *add, silt_error *err) {
+    const delta_txn *t = ctx;
+    (void)i;
+    return add->dv.storage ? err_MANIFESTS_WITH_DELETION_VECTORS_LEFT(err, txn_table_name(t)) : SILT_OK;
+}
+
+/* Symlink manifests cannot say what deletion vectors and column mapping mean: refused before the commit, as there is no undoing it when the manifests turn out to be impossible. */
+static silt_status check_manifests(const delta_txn *t, const delta_metadata *m, silt_error *err) {
+    bool is_new = !t->metadata || !delta_config_bool(&t->metadata->configuration, MANIFESTS);
+    str mode = delta_config_str(&m->configuration, "delta.columnMapping.mode");
+    if (delta_config_bool(&m->configuration, "delta.enableDeletionVectors")) return err_MANIFESTS_WITH_DELETION_VECTORS_ON(err, txn_table_name(t));
+    if (mode.len > 0 && !str_eq_ascii_fold(mode, STR("none"))) return err_DELTA_UNSUPPORTED_MANIFEST_GENERATION_WITH_COLUMN_MAPPING(err);
+    for (size_t i = 0; i < t->n_files; i++)
+        if (!t->files[i].is_remove && t->files[i].as.add.dv.storage) return err_MANIFESTS_WITH_DELETION_VECTORS_LEFT(err, txn_table_name(t));
+    if (!is_new || !t->snapshot) return SILT_OK;
+    return delta_snapshot_each_file(t->snapshot, false, refuse_vector, (void *)(uintptr_t)t, err);
+}
+
 /* The first commit's protocol and metadata, and every change of them, must fit together and be writable by this build. */
 static silt_status check_writable(const delta_txn *t, silt_error *err) {
     const delta_metadata *m = txn_metadata(t);
     TRY(delta_protocol_check_write(txn_protocol(t), m, txn_table_name(t), err));
-    if (t->n_files > 0 && delta_config_bool(&m->configuration, "delta.compatibility.symlinkFormatManifest.enabled"))
-        return err_UNSUPPORTED_FEATURE(err, "writing to a table with delta.compatibility.symlinkFormatManifest.enabled");
-    return SILT_OK;
+    return delta_config_bool(&m->configuration, MANIFESTS) ? check_manifests(t, m, err) : SILT_OK;
 }
 
 /* (path, deletion vector) once per commit, adds and removes together; the paths alone of what is removed are kept for the conflict rules. */
@@ -85,10 +103,17 @@ static silt_status check_partition_values(const delta_txn *t, silt_error *err) {
     return SILT_OK;
 }
 
+typedef struct enablement {
+    const delta_txn *t;
+    path_set numbered; /* decoded paths of files that this commit gives their ids again (RESTORE to before row tracking was dropped) */
+} enablement;
+
 static silt_status has_row_id(void *ctx, size_t i, const delta_add *add, silt_error *err) {
-    const delta_txn *t = ctx;
+    const enablement *e = ctx;
     (void)i;
-    if (add->base_row_id >= 0 || path_set_has(&t->removed_paths, uri_decode(add->path, t->arena))) return SILT_OK; /* CREATE OR REPLACE removes them all */
+    if (add->base_row_id >= 0) return SILT_OK;
+    str path = uri_decode(add->path, e->t->arena);
+    if (path_set_has(&e->t->removed_paths, path) || path_set_has(&e->numbered, path)) return SILT_OK; /* CREATE OR REPLACE removes them all */
     return err_UNSUPPORTED_FEATURE(err, "enabling row tracking on a table with files that have no row ids (backfill)");
 }
 
@@ -97,7 +122,14 @@ static silt_status check_row_tracking_enablement(const delta_txn *t, silt_error 
     bool now = t->new_metadata && delta_config_bool(&t->new_metadata->configuration, "delta.enableRowTracking");
     bool before = t->metadata && delta_config_bool(&t->metadata->configuration, "delta.enableRowTracking");
     if (!now || before || !t->snapshot) return SILT_OK;
-    return delta_snapshot_each_file(t->snapshot, false, has_row_id, (void *)(uintptr_t)t, err);
+    enablement e = {.t = t};
+    for (size_t i = 0; i < t->n_files; i++) {
+        const file_action *f = &t->files[i];
+        bool added;
+        if (f->is_remove || f->as.add.base_row_id < 0) continue;
+        if (!path_set_add(&e.numbered, uri_decode(f->as.add.path, t->arena), t->arena, &added)) return error_no_memory(err);
+    }
+    return delta_snapshot_each_file(t->snapshot, false, has_row_id, &e, err);
 }
 
 static bool is_blind(const delta_txn *t) {

@@ -41,7 +41,8 @@ void commit_info_write(buf *out, const delta_txn *t, const delta_commit_info *in
     key_str(out, &first, "operation", str_of(info->operation));
     json_write_key(out, &first, "operationParameters");
     buf_append(out, info->operation_parameters.len ? info->operation_parameters : STR("{}"));
-    if (t->read_version >= 0) key_i64(out, &first, "readVersion", t->read_version);
+    bool shows_none = strcmp(info->operation, "CLONE") == 0 || strcmp(info->operation, "CONVERT") == 0; /* as Spark: -1 in these two */
+    if (t->read_version >= 0 || shows_none) key_i64(out, &first, "readVersion", t->read_version);
     key_str(out, &first, "isolationLevel", t->isolation);
     json_write_key(out, &first, "isBlindAppend");
     buf_append_z(out, (info->is_blind_append_known ? info->is_blind_append : t->is_blind) ? "true" : "false");

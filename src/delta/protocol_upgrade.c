@@ -124,7 +124,7 @@ static silt_status take_version(str key, str val, int64_t max, int64_t *out, sil
 
 /* Properties that ask for work after each commit that this build does not do: stale manifests would be wrong answers elsewhere. */
 static silt_status refuse_unsupported_property(const delta_property *p, str val, silt_error *err) {
-    static const char *const flags[] = {"delta.compatibility.symlinkFormatManifest.enabled", "delta.writePartitionColumnsToParquet"};
+    static const char *const flags[] = {"delta.writePartitionColumnsToParquet"};
     static const char *const texts[] = {"delta.universalFormat.enabledFormats", "delta.coordinatedCommits.commitCoordinator-preview",
                                         "delta.coordinatedCommits.commitCoordinatorConf-preview", "delta.coordinatedCommits.tableConf-preview",
                                         "delta.redirectReaderWriter-preview", "delta.redirectWriterOnly-preview"};

@@ -27,6 +27,7 @@ int64_t row_tracking_high_water(const delta_domain *domains, size_t n) {
 silt_status row_tracking_assign(delta_txn *t, int64_t version, int64_t *out_high_water, silt_error *err) {
     *out_high_water = t->row_id_high_water;
     if (!row_tracking_is_on(txn_protocol(t), txn_metadata(t))) return SILT_OK;
+    if (t->row_id_floor > *out_high_water) *out_high_water = t->row_id_floor;
     arena *scratch = arena_new();
     if (!scratch) return error_no_memory(err);
     silt_status status = SILT_OK;

@@ -7,11 +7,17 @@
 
 #include "base/uri.h"
 
+#define MAX_LISTINGS 20
+
 str delta_table_name(const delta_env *env, str root) { return str_is_null(env->root_display) ? root : env->root_display; }
 
 /* ---- listing ---- */
 
-silt_status log_list(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out, silt_error *err) {
+static bool is_single_checkpoint(log_file_kind k) {
+    return k == LOG_CHECKPOINT || k == LOG_CHECKPOINT_V2_JSON || k == LOG_CHECKPOINT_V2_PARQUET;
+}
+
+static silt_status list_once(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out, silt_error *err) {
     *out = (log_listing){.from_version = from_version};
     str dir = log_path_dir(root, a), start = STR_NULL;
     if (from_version > 0) start = arena_printf(a, "%020lld", (long long)from_version);
@@ -32,6 +38,30 @@ silt_status log_list(const delta_env *env, str root, int64_t from_version, arena
     return SILT_OK;
 }
 
+/* The first version whose commit is missing behind a commit or checkpoint that is there, or behind where the listing began; -1: none. */
+static int64_t first_gap(const log_listing *l) {
+    int64_t last = l->from_version - 1;
+    for (size_t i = 0; i < l->count; i++) {
+        const log_file_name *n = &l->files[i].name;
+        if (n->kind == LOG_COMMIT && last >= 0 && n->version > last + 1) return last + 1;
+        if (n->kind == LOG_COMMIT || n->kind == LOG_CHECKPOINT_PART || is_single_checkpoint(n->kind)) last = n->version;
+    }
+    return -1;
+}
+
+/* A folder is not read at one moment: a commit that arrives behind the place where the reading stands is not shown, the next one may be. What was there before the reading began is
+ * shown, so a gap is real when a second listing has it as well. Under a stream of commits the second may have another one, further on; MAX_LISTINGS only ends a dispute with a broken store. */
+silt_status log_list(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out, silt_error *err) {
+    int64_t gap = -1, before;
+    int listings = 0;
+    do {
+        before = gap;
+        TRY(list_once(env, root, from_version, a, out, err));
+        gap = first_gap(out);
+    } while (gap >= 0 && gap != before && ++listings < MAX_LISTINGS);
+    return SILT_OK;
+}
+
 const log_file *log_listing_find(const log_listing *l, log_file_kind kind, int64_t version) {
     size_t lo = 0, hi = l->count;
     while (lo < hi) { /* names ascend, so versions do */
@@ -47,10 +77,6 @@ const log_file *log_listing_find(const log_listing *l, log_file_kind kind, int64
 }
 
 /* ---- checkpoints ---- */
-
-static bool is_single_checkpoint(log_file_kind k) {
-    return k == LOG_CHECKPOINT || k == LOG_CHECKPOINT_V2_JSON || k == LOG_CHECKPOINT_V2_PARQUET;
-}
 
 /* All parts of the set that files[first] (a part 1) begins. Parts of one set are neighbours only when no other set has the same
  * version, so each is looked for. */

@@ -36,7 +36,7 @@ silt_status delta_txn_begin(const delta_env *env, const delta_snapshot *snapshot
     t->root = root_copy;
     t->arena = a;
     t->read_version = t->base_version = -1;
-    t->base_time_ms = t->timestamp_ms = t->row_id_high_water = -1;
+    t->base_time_ms = t->timestamp_ms = t->row_id_high_water = t->row_id_floor = -1;
     uuid_generate(t->uuid);
     if (snapshot) take_snapshot(t, snapshot);
     *out = t;
@@ -89,6 +89,15 @@ silt_status delta_txn_add(delta_txn *t, const delta_add *add, silt_error *err) {
     f.fresh_version = add->default_row_commit_version < 0;
     return push_file(t, &f, err);
 }
+
+void delta_txn_raise_row_id_mark(delta_txn *t, const delta_snapshot *older) {
+    const delta_domain *mark = delta_snapshot_find_domain(older, STR(ROW_TRACKING_DOMAIN));
+    t->row_id_floor = mark ? row_tracking_high_water(mark, 1) : -1;
+}
+
+size_t delta_txn_n_files(const delta_txn *t) { return t->n_files; }
+
+const delta_add *delta_txn_added(const delta_txn *t, size_t i) { return t->files[i].is_remove ? NULL : &t->files[i].as.add; }
 
 silt_status delta_txn_remove(delta_txn *t, const delta_remove *remove, silt_error *err) {
     if (remove->path.len == 0) return err_INTERNAL_ERROR(err, "a removed file without a path");

@@ -25,6 +25,8 @@ silt_status delta_txn_set_protocol(delta_txn *t, const delta_protocol *p, silt_e
 silt_status delta_txn_set_metadata(delta_txn *t, const delta_metadata *m, silt_error *err) MUST_CHECK;
 /** base_row_id and default_row_commit_version -1 where the file is new (not 0): a table that tracks rows then gets fresh ones; others are kept. */
 silt_status delta_txn_add(delta_txn *t, const delta_add *add, silt_error *err) MUST_CHECK;
+/** Fresh row ids begin above those that were given out up to `older`, files of which come back (RESTORE): its mark may be the higher one where row tracking was dropped since. */
+void delta_txn_raise_row_id_mark(delta_txn *t, const delta_snapshot *older);
 silt_status delta_txn_remove(delta_txn *t, const delta_remove *remove, silt_error *err) MUST_CHECK;
 /** The remove action that undoes `add` (extendedFileMetadata, size, partition values, DV, row ids, numRecords stats kept). */
 silt_status delta_txn_remove_file(delta_txn *t, const delta_add *add, bool data_change, silt_error *err) MUST_CHECK;
@@ -62,6 +64,10 @@ typedef struct delta_commit_info {
  * @return OK; CONFLICT (the conditions of 2D521, naming version and operation of the winner), UNKNOWN (40003), EXISTS for a new table that exists by now, IO …
  */
 silt_status delta_txn_commit(delta_txn *t, const delta_commit_info *info, int64_t *out_version, silt_error *err) MUST_CHECK;
+/** Its file actions so far. */
+size_t delta_txn_n_files(const delta_txn *t);
+/** The i-th where it is an add, else NULL. Borrowed. */
+const delta_add *delta_txn_added(const delta_txn *t, size_t i);
 /** What went wrong after the commit, or NULL. Borrowed. */
 const silt_error *delta_txn_post_commit_error(const delta_txn *t);
 /** This transaction's commitInfo.txnId. */

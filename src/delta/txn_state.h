@@ -50,6 +50,7 @@ struct delta_txn {
     int64_t base_version;        /**< newest version that was checked; the next attempt is base_version + 1 */
     int64_t base_time_ms;        /**< its in-commit timestamp, or its file's modification time; -1 unknown */
     int64_t row_id_high_water;   /**< -1: no row id was given yet */
+    int64_t row_id_floor;        /**< fresh ids are above this too; -1 */
     bool row_tracking_enabled_by_winner; /**< then this commit cannot claim to have preserved row ids */
 
     /* derived at commit */

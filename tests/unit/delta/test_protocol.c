@@ -141,7 +141,6 @@ static const refusal refusals_new[] = {
     {{{"delta.dataSkippingStatsColumns", "a, `b"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
     /* what this build does not write is refused by name before any file is written */
     {{{"delta.enableIcebergCompatV3", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},
-    {{{"delta.compatibility.symlinkFormatManifest.enabled", "true"}}, "UNSUPPORTED_FEATURE", "0A000"},
     {{{"delta.universalFormat.enabledFormats", "iceberg"}}, "UNSUPPORTED_FEATURE", "0A000"},
 };
 

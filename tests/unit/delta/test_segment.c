@@ -142,6 +142,51 @@ static void gap_is_named(void **state) {
     assert_int_equal(segment(f, DELTA_LATEST).n_commits, 1);
 }
 
+/* ---- a folder that changes while it is read ---- */
+
+typedef struct late_commits {
+    log_fixture *log;
+    size_t listings;
+    int64_t missed[3]; /* the version that the nth listing does not show; -1: all are shown */
+} late_commits;
+
+static store_fault miss_one(void *ctx, const char *call, str path, size_t nth) {
+    late_commits *late = ctx;
+    (void)path;
+    (void)nth;
+    if (strcmp(call, "list") != 0) return FAULT_NONE;
+    for (int64_t v = 1; v <= 9; v++) log_commit(late->log, v, "{}\n");
+    if (late->listings < ARRAY_LEN(late->missed) && late->missed[late->listings] > 0) log_remove(late->log, log_name(late->log, late->missed[late->listings], ".json"));
+    late->listings++;
+    return FAULT_NONE;
+}
+
+static delta_segment segment_of_late(log_fixture *f, late_commits *late, int64_t version) {
+    store *faulty;
+    delta_segment g;
+    assert_int_equal(store_fault_open(f->store, miss_one, late, &faulty, &f->err), SILT_OK);
+    delta_env env = f->env;
+    env.store = faulty;
+    if (segment_load(&env, LOG_ROOT, version, f->arena, &g, &f->err) != SILT_OK) fail_msg("%s: %s", f->err.condition, f->err.message);
+    store_close(faulty);
+    return g;
+}
+
+/* Commit 5 arrived where the reading of the folder had been already, commit 6 behind it: no gap of the log. */
+static void commits_that_arrive_during_the_listing(void **state) {
+    log_fixture *f = *state;
+    commits(f, 0, 4);
+    late_commits once = {f, 0, {5, -1, -1}}, twice = {f, 0, {5, 8, -1}}, first = {f, 0, {5, -1, -1}};
+    assert_int_equal(segment_of_late(f, &once, DELTA_LATEST).version, 9);
+    assert_int_equal(once.listings, 2);
+    assert_int_equal(segment_of_late(f, &twice, DELTA_LATEST).n_commits, 10);
+    assert_int_equal(twice.listings, 3);
+    log_put(f, log_name(f, 4, ".checkpoint.parquet"), "x");
+    log_put(f, "_last_checkpoint", "{'version':4}");
+    log_remove(f, log_name(f, 4, ".json"));
+    assert_int_equal(segment_of_late(f, &first, DELTA_LATEST).n_commits, 5);
+}
+
 static void cleaned_up_log(void **state) {
     log_fixture *f = *state;
     commits(f, 6, 9);
@@ -195,6 +240,7 @@ int main(void) {
         TEST(hint_is_only_a_hint),
         TEST(compacted_files_replace_their_commits),
         TEST(gap_is_named),
+        TEST(commits_that_arrive_during_the_listing),
         TEST(cleaned_up_log),
         TEST(no_table),
         TEST(version_range),
