@@ -24,7 +24,7 @@ static void *watch(void *ctx) {
             pthread_cond_wait(&e->watcher_wake, &e->mutex);
             continue;
         }
-        if (e->cancel->requested)
+        if (cancel_is_requested(e->cancel))
             for (engine_connection *c = e->connections; c; c = c->next) duckdb_interrupt(c->duck);
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);

@@ -105,6 +105,7 @@ typedef struct write_spec {
     str folder; /**< files go under root/folder/…, which the paths of written_file include ("_change_data"); null: none */
     const char *file_prefix; /**< NULL: "part"; "cdc" for change files */
     bool any_order; /**< the rows' order means nothing (a rewrite): faster on few processors; row groups then overlap a little in what they hold */
+    bool bundles_small; /**< of a rewrite: many small files are read as few; a failure then does not name the file, so that the write must be tried again without */
     size_t n_extra_columns;  /**< the last n fields of `schema` are no columns of the table: written by their names, without statistics and field ids (_change_type, materialised row ids) */
 } write_spec;
 

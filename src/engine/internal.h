@@ -30,7 +30,7 @@ struct engine {
     pthread_mutex_t mutex; /* guards everything below */
     engine_connection *connections;
     uint64_t next_id;
-    engine_registry scans, feeds, taps, row_sets;
+    engine_registry scans, feeds, taps, row_sets, curves, sorters;
     char *time_zone;      /* the session's, for folding */
     char *temp_directory; /* owned and removed on close when temp_is_private */
     bool temp_is_private;
@@ -77,6 +77,9 @@ void *engine_find(engine *e, engine_registry *r, uint64_t id);
 
 /* ---- row_sets.c ---- */
 silt_status engine_register_row_sets(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
+
+/* ---- curve.c ---- */
+silt_status engine_register_curves(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
 
 /* ---- empty_file.c ---- */
 /** Path of a Parquet file without rows, borrowed from the engine. */

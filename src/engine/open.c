@@ -18,6 +18,7 @@
 #include "engine/scan.h"
 #include "engine/sources.h"
 #include "engine/write_feed.h"
+#include "engine/write_sorted.h"
 #include "engine/write_tap.h"
 
 /* ---- numbered objects ---- */
@@ -183,6 +184,8 @@ static silt_status register_everything(engine *e, silt_error *err) {
     if (status == SILT_OK) status = engine_register_feed(e, connection, err);
     if (status == SILT_OK) status = engine_register_tap(e, connection, err);
     if (status == SILT_OK) status = engine_register_row_sets(e, connection, err);
+    if (status == SILT_OK) status = engine_register_curves(e, connection, err);
+    if (status == SILT_OK) status = engine_register_sorted(e, connection, err);
     duckdb_disconnect(&connection);
     return status;
 }
@@ -225,6 +228,8 @@ void engine_close(engine *e) {
     registry_dispose(&e->feeds);
     registry_dispose(&e->taps);
     registry_dispose(&e->row_sets);
+    registry_dispose(&e->curves);
+    registry_dispose(&e->sorters);
     free(e->temp_directory);
     free(e->time_zone);
     pthread_cond_destroy(&e->watcher_wake);

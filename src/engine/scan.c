@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/scan_bundle.h"
 #include "engine/sources.h"
 
 void scan_plan_dispose(scan_plan *plan) {
+    for (size_t i = 0; i < plan->n_nodes; i++) scan_bundle_remove(plan->nodes[i]);
     for (size_t i = 0; i < plan->n_nodes; i++)
         for (size_t g = 0; g < plan->nodes[i]->n_groups; g++)
             if (plan->nodes[i]->groups[g].id) engine_unregister(plan->engine, &plan->engine->scans, plan->nodes[i]->groups[g].id);
@@ -119,6 +121,7 @@ static silt_status plan_node(scan_plan *plan, const relation *rel, scan_node **o
     if (plan->by_partition) TRY(order_files(node, a, err));
     TRY(find_local_paths(node, a, err));
     TRY(collect_wanted(node, a, err));
+    if (plan->bundles_small) TRY(scan_bundle(node, a, err));
     TRY(scan_make_groups(node, plan->engine, a, err));
     for (size_t i = 0; i < node->n_groups; i++)
         if (!engine_register(plan->engine, &plan->engine->scans, &node->groups[i], &node->groups[i].id))

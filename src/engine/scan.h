@@ -16,6 +16,7 @@ typedef struct scan_plan {
     arena *arena; /* borrowed; owns everything but the registrations */
     scan_node **nodes;
     size_t n_nodes, node_capacity;
+    bool bundles_small; /* small files are read as few (scan_bundle.h), where nothing is asked of them but rows */
     bool by_partition; /* files in the order of their partition values, for a write that takes rows partition by partition */
     scan_printer printer;
 } scan_plan;
@@ -71,6 +72,8 @@ struct scan_node {
     scan_group *groups;
     size_t n_groups;
     bool has_deleted;
+    str *bundles; /**< temporary files that are read in place of small ones */
+    size_t n_bundles;
 };
 
 static inline const scan_file *group_file(const scan_group *g, uint64_t file_index) {

@@ -13,6 +13,7 @@
 #include "engine/write_copy.h"
 #include "engine/write_feed.h"
 #include "engine/write_partition.h"
+#include "engine/write_sorted.h"
 #include "engine/write_tap.h"
 
 /* A file on its way: where COPY writes it, and what the store calls it. */
@@ -27,6 +28,7 @@ typedef struct writer {
     arena *arena;
     running_query query;
     write_feed *feed;
+    write_sorted *sorted;
     engine_connection *copier;
     open_file *open;
     size_t n_open, open_capacity, file_capacity;
@@ -78,17 +80,40 @@ static void print_rows(const writer *w, buf *out) {
     }
 }
 
-static silt_status open_feed(writer *w, silt_error *err) {
+/* The rows with their key as the last column: in the order of partitions, then of the key. */
+static void print_ordered(const writer *w, buf *out) {
+    const write_spec *spec = w->spec;
+    buf_append_z(out, "SELECT ");
+    for (size_t i = 0; i < spec->schema->n_fields; i++) buf_printf(out, i ? ", c%zu" : "c%zu", i);
+    buf_append_z(out, " FROM (");
+    buf_append(out, buf_str(&w->query.sql));
+    buf_append_z(out, ") r ORDER BY ");
+    for (size_t i = 0; i < spec->n_partition_columns; i++) {
+        uint32_t column = spec->partition_columns[i];
+        partition_write_sort_key(out, spec->schema->fields[column].type, column);
+        buf_append_z(out, ", ");
+    }
+    buf_printf(out, "c%zu", spec->schema->n_fields);
+}
+
+static silt_status open_copier(writer *w, silt_error *err) {
+    TRY(engine_connect(w->engine, &w->copier, err));
+    return engine_execute(w->copier, "SET SESSION preserve_insertion_order = false",
+                          err); /* else COPY would run on one thread; silt_feed keeps the order as it can */
+}
+
+static silt_status open_feed(writer *w, bool by_key, silt_error *err) {
     buf sql;
     buf_init(&sql, BUF_MAX_DEFAULT);
-    print_rows(w, &sql);
+    if (by_key)
+        print_ordered(w, &sql);
+    else
+        print_rows(w, &sql);
     const char *text = buf_cstr(&sql);
     silt_status status = text ? write_feed_open(&w->query, text, w->spec, &w->feed, err) : error_no_memory(err);
     buf_dispose(&sql);
     TRY(status);
-    TRY(engine_connect(w->engine, &w->copier, err));
-    return engine_execute(w->copier, "SET SESSION preserve_insertion_order = false",
-                          err); /* else COPY would run on one thread; silt_feed keeps the order as it can */
+    return open_copier(w, err);
 }
 
 /* ---- one file ---- */
@@ -175,8 +200,8 @@ static void close_feed(writer *w) {
     w->copier = NULL;
 }
 
-static silt_status write_by_feed(writer *w, silt_error *err) {
-    TRY(open_feed(w, err));
+/* Files until the rows end. */
+static silt_status write_files(writer *w, silt_error *err) {
     for (;;) {
         bool more;
         value *partition;
@@ -186,6 +211,11 @@ static silt_status write_by_feed(writer *w, silt_error *err) {
     }
     close_feed(w);
     return SILT_OK;
+}
+
+static silt_status write_by_feed(writer *w, silt_error *err) {
+    TRY(open_feed(w, false, err));
+    return write_files(w, err);
 }
 
 static silt_status write_part(writer *w, query *q, silt_error *err) {
@@ -365,8 +395,28 @@ static silt_status write_directly(writer *w, bool *out_done, silt_error *err) {
     return status;
 }
 
+/* ---- rows in the order of a curve ---- */
+
+static silt_status write_ordered(writer *w, const engine_curve *curve, silt_error *err) {
+    rows_guess guess = {0};
+    query *q = w->query.query;
+    TRY(write_sorted_query(w->arena, q, &w->query.query, err));
+    TRY(running_query_print(&w->query, false, err));
+    if (guess_rows(w, q, &guess) && write_sorted_is_possible(w->spec, &w->query))
+        TRY(write_sorted_run(&w->query, curve, w->spec, guess.file_bytes, guess.file_rows, &w->sorted, err));
+    if (!w->sorted) {
+        TRY(open_feed(w, true, err));
+        return write_files(w, err);
+    }
+    TRY(write_feed_open_sorted(&w->query, write_sorted_rows(w->sorted), w->spec, &w->feed, err));
+    TRY(open_copier(w, err));
+    return write_files(w, err);
+}
+
 static silt_status write_rows(writer *w, silt_error *err) {
     bool done = false;
+    const engine_curve *curve = write_sorted_curve(w->engine, w->query.query);
+    if (curve) return write_ordered(w, curve, err);
     TRY(running_query_print(&w->query, false, err));
     if (makes_one_file(w)) TRY(write_directly(w, &done, err));
     query *q = w->query.query;
@@ -404,20 +454,36 @@ static void remove_files(writer *w) {
     }
 }
 
+/*
+ * DuckDB keeps what it reads of files in memory, for who reads it again. Bundles are read once, in pieces of a few hundred bytes of which the keeping costs more than the reading. The
+ * setting is the whole engine's: what else reads at the same time goes to the system's cache meanwhile.
+ */
+static silt_status keep_what_is_read(engine *e, bool keep, silt_error *err) {
+    engine_connection *c;
+    TRY(engine_connect(e, &c, err));
+    silt_status status = engine_execute(c, keep ? "SET GLOBAL enable_external_file_cache = true" : "SET GLOBAL enable_external_file_cache = false", err);
+    engine_disconnect(c);
+    return status;
+}
+
 silt_status engine_write(engine *e, query *q, const bind_env *env, const write_spec *spec, arena *a, write_result *out,
                          silt_error *err) {
     *out = (write_result){0};
     writer w = {.engine = e, .spec = spec, .arena = a, .out = out};
     silt_status status;
     TRY(copy_choose_format(spec->compression, &w.format, err));
+    if (spec->bundles_small) TRY(keep_what_is_read(e, false, err));
     TRY_OUT(running_query_init(&w.query, e, q, env, err));
     w.query.scans.by_partition = spec->n_partition_columns > 0;
+    w.query.scans.bundles_small = spec->bundles_small;
     TRY_OUT(write_rows(&w, err));
     TRY_OUT(finish_files(&w, err));
 out:
     write_feed_close(w.feed);
     engine_disconnect(w.copier);
+    write_sorted_free(w.sorted);
     running_query_dispose(&w.query);
+    if (spec->bundles_small) (void)!keep_what_is_read(e, true, NULL);
     if (status != SILT_OK) {
         remove_files(&w);
         *out = (write_result){0};

@@ -30,6 +30,7 @@ struct write_feed {
     const write_spec *spec;
     running_query *query;
     engine_stream stream;
+    row_sorter *sorter; /* gives the rows instead of the stream where there is one */
     pthread_mutex_t mutex;
     pthread_cond_t turn_free;
     /* guarded by the mutex */
@@ -65,21 +66,32 @@ static silt_status check_types(write_feed *f, silt_error *err) {
     return SILT_OK;
 }
 
-silt_status write_feed_open(running_query *source, const char *sql, const write_spec *spec, write_feed **out, silt_error *err) {
+/* One of `sql` and `sorter` is NULL. */
+static silt_status open_feed(running_query *source, const char *sql, row_sorter *sorter, const write_spec *spec, write_feed **out,
+                             silt_error *err) {
     write_feed *f = calloc(1, sizeof *f);
     if (!f) return error_no_memory(err);
-    *f = (write_feed){.engine = source->engine, .spec = spec, .query = source, .ratio = FIRST_RATIO, .watch = WRITE_WATCH_NONE};
+    *f = (write_feed){.engine = source->engine, .spec = spec, .query = source, .sorter = sorter, .ratio = FIRST_RATIO, .watch = WRITE_WATCH_NONE};
     pthread_mutex_init(&f->mutex, NULL);
     pthread_cond_init(&f->turn_free, NULL);
     silt_status status;
-    TRY_OUT(running_query_stream(source, sql, &f->stream, err));
-    TRY_OUT(check_types(f, err));
+    if (sql) TRY_OUT(running_query_stream(source, sql, &f->stream, err));
+    if (sql) TRY_OUT(check_types(f, err));
     if (!engine_register(f->engine, &f->engine->feeds, f, &f->id)) TRY_OUT(error_no_memory(err));
     *out = f;
     return SILT_OK;
 out:
     write_feed_close(f);
     return status;
+}
+
+silt_status write_feed_open(running_query *source, const char *sql, const write_spec *spec, write_feed **out, silt_error *err) {
+    return open_feed(source, sql, NULL, spec, out, err);
+}
+
+silt_status write_feed_open_sorted(running_query *source, row_sorter *sorter, const write_spec *spec, write_feed **out,
+                                   silt_error *err) {
+    return open_feed(source, NULL, sorter, spec, out, err);
 }
 
 static void free_locals(write_feed *f) {
@@ -96,7 +108,7 @@ void write_feed_close(write_feed *f) {
     if (f->id) engine_unregister(f->engine, &f->engine->feeds, f->id);
     if (f->first && f->first != f->chunk) duckdb_destroy_data_chunk(&f->first);
     if (f->chunk) duckdb_destroy_data_chunk(&f->chunk);
-    engine_stream_close(&f->stream);
+    if (!f->sorter) engine_stream_close(&f->stream);
     free_locals(f);
     write_watch_set(&f->watch, NULL);
     pthread_cond_destroy(&f->turn_free);
@@ -115,8 +127,12 @@ static silt_status fill_chunk(write_feed *f, silt_error *err) {
     if (f->chunk && f->chunk != f->first) duckdb_destroy_data_chunk(&f->chunk);
     f->chunk = NULL;
     f->at = f->n = 0;
-    silt_status status = engine_stream_next(&f->stream, &f->chunk, err);
-    if (status != SILT_OK) return running_query_failure(f->query, status, err);
+    if (f->sorter) {
+        TRY(row_sorter_next(f->sorter, &f->chunk, err));
+    } else {
+        silt_status status = engine_stream_next(&f->stream, &f->chunk, err);
+        if (status != SILT_OK) return running_query_failure(f->query, status, err);
+    }
     f->at_end = f->chunk == NULL;
     if (f->chunk) f->n = duckdb_data_chunk_get_size(f->chunk);
     return SILT_OK;

@@ -7,6 +7,7 @@
 #ifndef ENGINE_WRITE_FEED_H
 #define ENGINE_WRITE_FEED_H
 
+#include "engine/row_sorter.h"
 #include "engine/run.h"
 #include "engine/write_stats.h"
 
@@ -15,6 +16,9 @@ typedef struct write_feed write_feed;
 /** `sql` gives one column per field of spec->schema, sorted by partition where there are partition columns. Both are borrowed. */
 silt_status write_feed_open(running_query *source, const char *sql, const write_spec *spec, write_feed **out,
                             silt_error *err) MUST_CHECK;
+/** The same over rows that were put in order (write_sorted.h); borrowed. */
+silt_status write_feed_open_sorted(running_query *source, row_sorter *sorter, const write_spec *spec, write_feed **out,
+                                   silt_error *err) MUST_CHECK;
 void write_feed_close(write_feed *f); /**< NULL is fine; no COPY may be running */
 uint64_t write_feed_id(const write_feed *f);
 

@@ -109,9 +109,9 @@ static void a_cancelled_statement_can_release(void **state) {
     fake_table *t = make_table("x BIGINT");
     add_file(t, "kept.parquet");
     table_source *k = kept(select_all(make_relation(t)));
-    fix.cancel.requested = 1;
+    cancel_request(&fix.cancel, true);
     k->ops->release(k);
-    fix.cancel.requested = 0;
+    cancel_request(&fix.cancel, false);
     assert_string_equal(tables(), "0");
 }
 

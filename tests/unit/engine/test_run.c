@@ -190,7 +190,7 @@ static void raised_errors_are_not_taken_for_damage(void **state) {
 static void *set_token_soon(void *ctx) {
     (void)ctx;
     usleep(100 * 1000);
-    fix.cancel.requested = 1;
+    cancel_request(&fix.cancel, true);
     return NULL;
 }
 
@@ -205,7 +205,7 @@ static void cancelling_stops_a_long_query(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, set_token_soon, NULL), 0);
     silt_status status = try_rows(q, &text, &err);
     pthread_join(thread, NULL);
-    fix.cancel.requested = 0;
+    cancel_request(&fix.cancel, false);
     assert_condition(status, &err, "OPERATION_CANCELLED");
     assert_true(time_monotonic_ms() - start < 20000);
     assert_string_equal(rows_of(bind_text("SELECT 1", NULL)), "1");

@@ -761,9 +761,9 @@ static void a_cancelled_write_leaves_nothing(void **state) {
     write_spec spec = spec_of(t->base.schema);
     write_result result;
     silt_error err = {0};
-    fix.cancel.requested = 1;
+    cancel_request(&fix.cancel, true);
     silt_status status = engine_write(fix.engine, select_all(make_relation(t)), &plain_env, &spec, fix.arena, &result, &err);
-    fix.cancel.requested = 0;
+    cancel_request(&fix.cancel, false);
     assert_condition(status, &err, "OPERATION_CANCELLED");
     assert_int_equal(count_files(spec.root.ptr), 0);
 }
