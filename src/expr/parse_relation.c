@@ -36,7 +36,7 @@ static silt_status parse_alias(parser *p, relation *r) {
     return SILT_OK;
 }
 
-static silt_status parse_travel(parser *p, travel_spec *travel) {
+silt_status parser_travel(parser *p, travel_spec *travel) {
     size_t start = p->at;
     bool has_for = parser_accept_keyword(p, "FOR");
     bool version = parser_accept_keyword(p, "SYSTEM_VERSION") || parser_accept_keyword(p, "VERSION");
@@ -85,7 +85,7 @@ silt_status parser_table_ref(parser *p, relation **out) {
         p->at++;
         TRY(parser_properties(p, &r->option_keys, &r->option_values, &r->n_options));
     }
-    TRY(parse_travel(p, &r->travel));
+    TRY(parser_travel(p, &r->travel));
     TRY(parse_sample(p, r));
     TRY(parse_alias(p, r));
     r->span = span_from(p, r->span.from);

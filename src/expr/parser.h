@@ -39,6 +39,7 @@ silt_status parser_query(parser *p, query **out) MUST_CHECK;         /**< [WITH 
 silt_status parser_ctes(parser *p, cte_def **out, size_t *out_count, bool *out_recursive) MUST_CHECK; /**< what follows WITH, up to the statement */
 silt_status parser_relation(parser *p, relation **out) MUST_CHECK;   /**< one FROM item with joins */
 silt_status parser_table_ref(parser *p, relation **out) MUST_CHECK;  /**< name [time travel] [alias] only */
+silt_status parser_travel(parser *p, travel_spec *out) MUST_CHECK;    /**< [FOR] VERSION | TIMESTAMP AS OF x; nothing is taken where none follows */
 silt_status parser_type(parser *p, const data_type **out) MUST_CHECK;
 silt_status parser_column_def(parser *p, field *out) MUST_CHECK;     /**< name type [NOT NULL] [DEFAULT e] [COMMENT s] [GENERATED …] in field metadata */
 silt_status parser_sort_keys(parser *p, sort_key **out, size_t *out_count) MUST_CHECK;

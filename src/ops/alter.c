@@ -4,6 +4,7 @@
  */
 #include "delta/metadata_copy.h"
 #include "ops/alter_run.h"
+#include "ops/commit.h"
 
 silt_status alter_configuration_set(const alter_run *run, str_map *configuration, str key, str text) {
     const op *o = run->o;
@@ -61,7 +62,8 @@ silt_status alter_commit(alter_run *run, silt_status (*stage)(alter_run *run, de
                                   .tags = run->tags,
                                   .max_attempts = run->only_next_version ? 1 : 0,
                                   .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
-        status = delta_txn_commit(txn, &info, &run->out->version, o->err);
+        const commit_target table = {run->spec->table_name, run->spec->root, &run->target.metadata};
+        status = ops_commit(o, &table, txn, &info, &run->out->version);
     }
     delta_txn_free(txn);
     return status;

@@ -143,8 +143,7 @@ static str logical_path(const data_type *schema, const json_node *path, arena *a
     return out;
 }
 
-/* The domain's array of paths; NULL where the table is not clustered. */
-static silt_status read_paths(const delta_snapshot *s, arena *a, const json_node **out, silt_error *err) {
+silt_status ops_clustering_paths(const delta_snapshot *s, arena *a, const json_node **out, silt_error *err) {
     *out = NULL;
     const delta_domain *domain = delta_snapshot_find_domain(s, STR(CLUSTERING_DOMAIN));
     const json_node *root;
@@ -159,7 +158,7 @@ silt_status ops_clustering_by_names(const delta_snapshot *s, arena *a, str *out_
     const json_node *columns;
     buf text;
     *out_domain = STR_NULL;
-    TRY(read_paths(s, a, &columns, err));
+    TRY(ops_clustering_paths(s, a, &columns, err));
     if (!columns || columns->count == 0) return SILT_OK;
     buf_init(&text, BUF_MAX_DEFAULT);
     buf_append_z(&text, "{\"clusteringColumns\":[");
@@ -183,7 +182,7 @@ silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str 
     *out = NULL;
     *out_n = 0;
     const json_node *columns;
-    TRY(read_paths(s, a, &columns, err));
+    TRY(ops_clustering_paths(s, a, &columns, err));
     if (!columns) return SILT_OK;
     str *names = ARENA_ARRAY(a, columns->count + 1, str);
     if (!names) return error_no_memory(err);

@@ -20,6 +20,16 @@ void ops_json_object_true(json_object *j, const char *key) {
     buf_append_z(&j->text, "true");
 }
 
+void ops_json_object_bool(json_object *j, const char *key, bool v) {
+    json_write_key(&j->text, &j->first, key);
+    buf_append_z(&j->text, v ? "true" : "false");
+}
+
+void ops_json_object_number(json_object *j, const char *key, int64_t v) {
+    json_write_key(&j->text, &j->first, key);
+    json_write_i64(&j->text, v);
+}
+
 void ops_json_object_count(json_object *j, const char *key, int64_t v) {
     json_write_key(&j->text, &j->first, key);
     buf_printf(&j->text, "\"%lld\"", (long long)v);

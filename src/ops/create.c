@@ -7,7 +7,9 @@
  *   other files    refused
  */
 #include "delta/properties.h"
+#include "ops/commit.h"
 #include "ops/internal.h"
+#include "ops/maintain/clone_run.h"
 
 /* ---- the definition against the table that is there ---- */
 
@@ -145,7 +147,8 @@ static silt_status commit(create_run *c, ops_result *out) {
     TRY(parameters(c, &info.operation_parameters));
     if (c->spec->source) info.operation_metrics = ops_write_metrics(o, &c->written, c->replaced ? &c->removed : NULL, false);
     if (str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    return delta_txn_commit(c->txn, &info, &out->version, o->err);
+    const commit_target table = {c->spec->table_name, c->spec->root, &c->table.target.metadata};
+    return ops_commit(o, &table, c->txn, &info, &out->version);
 }
 
 static silt_status write_and_commit(create_run *c, ops_result *out) {
@@ -167,6 +170,7 @@ static silt_status write_and_commit(create_run *c, ops_result *out) {
 }
 
 static silt_status make_table(const op *o, const create_spec *spec, const delta_snapshot *replaced, ops_result *out) {
+    if (spec->clone) return clone_make(o, spec, replaced, out);
     create_run c = {.o = o, .spec = spec, .replaced = replaced};
     TRY(define(&c));
     TRY(delta_txn_begin(o->env->delta, replaced, spec->root, &c.txn, o->err));
@@ -179,15 +183,16 @@ static silt_status make_table(const op *o, const create_spec *spec, const delta_
 
 static silt_status create_over(const op *o, const create_spec *spec, const delta_snapshot *s, ops_result *out) {
     out->existed = true;
-    bool takes_over = spec->is_new_name && spec->or_replace && !spec->source;
+    bool is_defined = spec->schema || spec->source || spec->clone, makes_rows = spec->source || spec->clone;
+    bool takes_over = spec->is_new_name && spec->or_replace && !makes_rows;
     if ((spec->or_replace || spec->replace_only) && !takes_over) {
-        if (!spec->schema && !spec->source)
+        if (!is_defined)
             return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
         return make_table(o, spec, s, out);
     }
     if (spec->is_path && spec->if_not_exists) return SILT_OK;
-    if (spec->is_path) return err_TABLE_OR_VIEW_ALREADY_EXISTS(o->err, spec->table_name);
-    if (spec->source || spec->is_managed)
+    if (spec->is_path && !spec->clone) return err_TABLE_OR_VIEW_ALREADY_EXISTS(o->err, spec->table_name);
+    if (makes_rows || spec->is_managed)
         return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, spec->table_name, spec->root);
     return verify_existing(o, spec, s);
 }
@@ -214,7 +219,7 @@ static silt_status created_meanwhile(const op *o, const create_spec *spec, const
 
 silt_status ops_create_new(const op *o, const create_spec *spec, ops_result *out) {
     if (spec->replace_only) return err_TABLE_OR_VIEW_NOT_FOUND(o->err, spec->table_name);
-    if (!spec->schema && !spec->source) return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
+    if (!spec->schema && !spec->source && !spec->clone) return err_DELTA_CREATE_TABLE_MISSING_TABLE_NAME_OR_LOCATION(o->err, spec->table_name);
     silt_error lost = {.status = SILT_OK};
     const op attempt = {o->env, o->a, &lost};
     silt_status status = make_table(&attempt, spec, NULL, out);
@@ -226,7 +231,8 @@ silt_status ops_create_new(const op *o, const create_spec *spec, ops_result *out
 static silt_status create(const op *o, const create_spec *spec, ops_result *out) {
     bool exists;
     *out = (ops_result){.version = -1};
-    if (spec->replace_only) TRY(delta_table_exists(o->env->delta, spec->root, &exists, o->err));
+    bool looks_itself = spec->clone && spec->clone->is_deep; /* an interrupted deep clone leaves files */
+    if (spec->replace_only || looks_itself) TRY(delta_table_exists(o->env->delta, spec->root, &exists, o->err));
     else TRY(ops_new_table_look(o, spec->table_name, spec->root, &exists));
     return exists ? create_at_table(o, spec, out) : ops_create_new(o, spec, out);
 }

@@ -3,6 +3,7 @@
  */
 #include "base/time.h"
 #include "delta/properties.h"
+#include "ops/commit.h"
 #include "ops/dml_common.h"
 #include "ops/row_change.h"
 #include "ops/row_find.h"
@@ -93,7 +94,8 @@ static silt_status commit(delete_run *d, dml_result *out) {
                               .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
     if (d->change.has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    return delta_txn_commit(d->change.txn, &info, &out->version, o->err);
+    const commit_target table = {d->change.table_name, d->change.root, &d->change.target.metadata};
+    return ops_commit(o, &table, d->change.txn, &info, &out->version);
 }
 
 /* ---- DELETE ---- */

@@ -1,6 +1,7 @@
 /* DESCRIBE DETAIL: one row about the table as it is at this snapshot, in Spark's columns. */
 #include <stdlib.h>
 
+#include "delta/log_path.h"
 #include "ops/describe_rows.h"
 
 static const char columns[] =
@@ -40,6 +41,14 @@ static str location_of(const delta_snapshot *s, arena *a) {
     return local ? arena_printf(a, "file:%.*s", STR_ARG(root)) : root;
 }
 
+/* When the commit file was written, also where commits have times of their own. */
+static int64_t last_modified_ms(const delta_snapshot *s, arena *a) {
+    store_entry entry;
+    str path = log_path_file(delta_snapshot_root(s), delta_snapshot_version(s), ".json", a);
+    bool found = !str_is_null(path) && store_stat(delta_snapshot_env(s)->store, path, a, &entry, NULL) == SILT_OK;
+    return found ? entry.modified_ms : delta_snapshot_commit_time_ms(s);
+}
+
 static silt_status add_row(const delta_snapshot *s, str name, arena *a, arrow_builder *rows, silt_error *err) {
     const delta_metadata *m = delta_snapshot_metadata(s);
     const delta_protocol *p = delta_snapshot_protocol(s);
@@ -50,11 +59,11 @@ static silt_status add_row(const delta_snapshot *s, str name, arena *a, arrow_bu
     describe_row r = {.rows = rows};
     ops_describe_str(&r, STR("delta"));
     ops_describe_str(&r, m->id);
-    ops_describe_str(&r, str_is_null(m->name) ? name : m->name);
+    ops_describe_str(&r, str_is_null(name) ? m->name : name);
     ops_describe_str(&r, m->description);
     ops_describe_str(&r, location_of(s, a));
     ops_describe_timestamp_ms(&r, m->created_time_ms);
-    ops_describe_timestamp_ms(&r, delta_snapshot_commit_time_ms(s));
+    ops_describe_timestamp_ms(&r, last_modified_ms(s, a));
     ops_describe_list(&r, m->partition_columns, m->n_partition_columns);
     ops_describe_list(&r, clustered, n_clustered);
     ops_describe_i64(&r, (int64_t)delta_snapshot_n_files(s));
@@ -64,6 +73,25 @@ static silt_status add_row(const delta_snapshot *s, str name, arena *a, arrow_bu
     ops_describe_i64(&r, p->min_writer_version);
     ops_describe_list(&r, features, n_features);
     return ops_describe_finish(&r, err);
+}
+
+static silt_status add_folder_row(str location, arrow_builder *rows, silt_error *err) {
+    describe_row r = {.rows = rows};
+    for (int i = 0; i < 4; i++) ops_describe_null(&r);
+    ops_describe_str(&r, location);
+    for (int i = 0; i < 6; i++) ops_describe_null(&r);
+    ops_describe_map(&r, &(str_map){NULL, NULL, 0});
+    for (int i = 0; i < 3; i++) ops_describe_null(&r);
+    return ops_describe_finish(&r, err);
+}
+
+silt_status ops_detail_of_folder(str location, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) {
+    TRY(ops_describe_begin(columns, a, out_type, out_rows, err));
+    silt_status status = add_folder_row(location, *out_rows, err);
+    if (status == SILT_OK) return SILT_OK;
+    arrow_builder_free(*out_rows);
+    *out_rows = NULL;
+    return status;
 }
 
 silt_status ops_detail(const delta_snapshot *snapshot, str name, arena *a, const data_type **out_type, arrow_builder **out_rows,

@@ -148,6 +148,25 @@ silt_status ops_identity_finish(const op *o, const identity_run *run, int64_t n_
     return SILT_OK;
 }
 
+static const field *by_physical_name(const data_type *schema, str name) {
+    for (size_t i = 0; schema && i < schema->n_fields; i++)
+        if (str_eq(schema->fields[i].physical_name, name)) return &schema->fields[i];
+    return NULL;
+}
+
+silt_status ops_identity_keep_marks(const op *o, const data_type *now, delta_metadata *m) {
+    for (size_t i = 0; i < m->schema->n_fields; i++) {
+        identity then, here;
+        const field *f = by_physical_name(now, m->schema->fields[i].physical_name);
+        if (!f || !ops_is_identity(&m->schema->fields[i], o->a, &then) || !ops_is_identity(f, o->a, &here) || !here.has_mark) continue;
+        bool is_further = !then.has_mark || (then.step > 0 ? here.mark > then.mark : here.mark < then.mark);
+        if (!is_further) continue;
+        TRY(set_mark(o, m->schema, i, here.mark, &m->schema));
+        m->schema_json = STR_NULL; /* written anew from the schema */
+    }
+    return SILT_OK;
+}
+
 /* ---- what another writer did ---- */
 
 static str schema_without_marks(const op *o, const data_type *schema) {

@@ -39,6 +39,8 @@ silt_status ops_identity_wrap(const op *o, const data_type *schema, query *q, co
 /** Behind the write: `n_rows` is how many rows that query had, or more. Moves the marks in the target's metadata, which the commit must then set, with IDENTITY_TAGS where
  * nothing else of the metadata changes. */
 silt_status ops_identity_finish(const op *o, const identity_run *run, int64_t n_rows, write_target *t) MUST_CHECK;
+/** A schema that takes the place of `now` (RESTORE, CLONE): identity columns that both have, by physical name, go on where the further of the two is. Changes *m. */
+silt_status ops_identity_keep_marks(const op *o, const data_type *now, delta_metadata *m) MUST_CHECK;
 /** The table's metadata differ in nothing but marks. */
 bool ops_identity_moved_only(const op *o, const delta_metadata *before, const delta_metadata *now);
 

@@ -3,6 +3,7 @@
  * replaces, commit once. Nothing is visible before the commit; on any failure the written files go.
  */
 #include "delta/properties.h"
+#include "ops/commit.h"
 #include "ops/generated.h"
 #include "ops/identity.h"
 #include "ops/replace.h"
@@ -225,7 +226,8 @@ static silt_status commit(write_run *w, ops_result *out) {
     if (w->target.metadata_changed && !w->metadata_changed) info.tags = STR(IDENTITY_TAGS);
     if (w->replaces && w->replacement.change.has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    return delta_txn_commit(w->txn, &info, &out->version, o->err);
+    const commit_target table = {w->spec->table_name, w->spec->root, &w->target.metadata};
+    return ops_commit(o, &table, w->txn, &info, &out->version);
 }
 
 /* An unknown outcome may be a commit: then its files must stay. */

@@ -108,6 +108,8 @@ void ops_write_target_init(write_target *t, const delta_snapshot *snapshot);
 /** The table with another schema: new fields get ids and physical names, the protocol what their types need. */
 silt_status ops_write_target_set_schema(const op *o, write_target *t, const data_type *schema) MUST_CHECK;
 bool ops_write_target_is_mapped(const write_target *t);
+/** The lowest protocol with the features of both, never lower than `old`. */
+silt_status ops_protocol_merge(const op *o, const delta_protocol *old, const delta_protocol *other, delta_protocol *out) MUST_CHECK;
 bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b); /**< of which one was made from the other */
 
 /* ---- iceberg_compat.c ---- */
@@ -209,6 +211,8 @@ typedef struct json_object {
 void ops_json_object_begin(json_object *j);
 void ops_json_object_str(json_object *j, const char *key, str text);                     /**< null: JSON null */
 void ops_json_object_true(json_object *j, const char *key);                              /**< a bare true */
+void ops_json_object_bool(json_object *j, const char *key, bool v);                      /**< a bare true or false */
+void ops_json_object_number(json_object *j, const char *key, int64_t v);                 /**< a bare number */
 void ops_json_object_count(json_object *j, const char *key, int64_t v);                  /**< the number as a string */
 void ops_json_object_names(json_object *j, const char *key, const str *names, size_t n); /**< a JSON array in a string */
 /** Ends it: the text in the arena, {NULL,0} on exhaustion. */
@@ -236,6 +240,8 @@ silt_status ops_clustering_plan(const op *o, const data_type *schema, const str_
     "{\"clusteringColumns\":[],\"domainName\":\"" CLUSTERING_DOMAIN "\"}" /**< the feature stays, without columns */
 /** The domain's configuration as it is once the columns' names are physical too; null where nothing is clustered. */
 silt_status ops_clustering_by_names(const delta_snapshot *s, arena *a, str *out_domain, silt_error *err) MUST_CHECK;
+/** The domain's array of paths by physical names (["c","d"]); NULL where the table is not clustered. */
+silt_status ops_clustering_paths(const delta_snapshot *s, arena *a, const json_node **out, silt_error *err) MUST_CHECK;
 /** Logical names of the domain's columns ("a", "c.d"). */
 silt_status ops_clustering_columns(const delta_snapshot *s, arena *a, const str **out, size_t *out_n, silt_error *err) MUST_CHECK;
 

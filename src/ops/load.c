@@ -1,5 +1,5 @@
 /* `silt load` and the API's append: a query's rows into a table by a save mode, as Spark's DataFrame writer does it. */
-#include "ops/internal.h"
+#include "ops/commit.h"
 
 static const char *mode_name(save_mode mode) {
     switch (mode) {
@@ -29,7 +29,8 @@ static silt_status commit_new(const op *o, const load_spec *spec, const write_op
                               .operation_metrics = ops_write_metrics(o, written, NULL, false),
                               .user_metadata = ops_write_user_metadata(o, options)};
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    return delta_txn_commit(txn, &info, &out->version, o->err);
+    const commit_target target = {spec->table_name, spec->root, &table->target.metadata};
+    return ops_commit(o, &target, txn, &info, &out->version);
 }
 
 static silt_status write_new(const op *o, const load_spec *spec, const write_options *options, const new_table *table,

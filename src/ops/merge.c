@@ -6,6 +6,7 @@
  * NOT MATCHED BY SOURCE clause, or the only MATCHED clause is an unconditional DELETE.
  */
 #include "base/time.h"
+#include "ops/commit.h"
 #include "ops/dml_common.h"
 #include "ops/merge_run.h"
 
@@ -458,7 +459,8 @@ static silt_status commit(merge_run *m, merge_result *out) {
     if (c->target.metadata_changed && !m->metadata_changed) info.tags = STR(IDENTITY_TAGS);
     if (c->has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    return delta_txn_commit(c->txn, &info, &out->version, o->err);
+    const commit_target table = {c->table_name, c->root, &c->target.metadata};
+    return ops_commit(o, &table, c->txn, &info, &out->version);
 }
 
 /* ---- MERGE ---- */

@@ -540,6 +540,14 @@ static change_layout layout_of(const plan *p) {
     return l;
 }
 
+/* Of a column behind the table's own: by its part, for EXPLAIN. */
+static str change_name(const op *o, const change_layout *l, size_t i) {
+    if (i == l->action) return STR("\x01""action");
+    if (i == l->file && l->row > l->file) return STR("\x01""file");
+    if (i == l->row && l->row > l->file) return STR("\x01""row");
+    return i < l->missing ? STR("\x01""row_id") : arena_printf(o->a, "\x01missing_%zu", i - l->missing);
+}
+
 static silt_status change_rows(plan *p, relation *rows, size_t action, query **out) {
     merge_run *m = p->m;
     const op *o = m->o;
@@ -564,7 +572,7 @@ static silt_status change_rows(plan *p, relation *rows, size_t action, query **o
     }
     for (size_t c = 0; c < schema->n_fields; c++)
         if (p->missing[c]) TRY(missing_flag(p, rows, action, c, &items[missing++]));
-    for (size_t i = 0; i < l.n; i++) fields[i] = i < l.action ? schema->fields[i] : field_make(arena_printf(o->a, "\x01silt_%zu", i), items[i]->type, true);
+    for (size_t i = 0; i < l.n; i++) fields[i] = i < l.action ? schema->fields[i] : field_make(change_name(o, &l, i), items[i]->type, true);
     for (size_t i = 0; i < l.n; i++)
         if (str_is_null(fields[i].name)) return error_no_memory(o->err);
     TRY(select_items(o, rows, items, fields, l.n, out));

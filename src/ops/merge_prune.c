@@ -11,6 +11,7 @@
  */
 #include "expr/tree_tools.h"
 #include "ops/merge_run.h"
+#include "ops/query_values.h"
 
 #define DISTINCT_MAX        2000 /* partition values that are listed; above, the range */
 #define DISTINCT_SOURCE_MAX 256  /* rows of a source whose values are listed for other columns too */
@@ -38,70 +39,6 @@ static silt_status over_target(const merge_run *m, const expr *e, const predicat
 
 static bool is_listed_type(const data_type *t) { return !type_is_nested(t) && t->id != TYPE_VOID && t->id != TYPE_BINARY && t->id != TYPE_VARIANT && t->id < TYPE_INTERVAL_YM; }
 
-static bool arrow_bit(const void *bits, int64_t i) { return (((const uint8_t *)bits)[i / 8] >> (i % 8)) & 1; }
-
-static silt_status arrow_value(const op *o, const struct ArrowArray *c, int64_t row, const data_type *t, value *out) {
-    int64_t i = row + c->offset;
-    const void *data = c->n_buffers > 1 ? c->buffers[1] : NULL;
-    *out = (value){.type = t};
-    out->is_null = c->null_count != 0 && c->buffers[0] && !arrow_bit(c->buffers[0], i);
-    if (out->is_null) return SILT_OK;
-    switch (t->id) {
-        case TYPE_BOOLEAN: out->as.boolean = arrow_bit(data, i); break;
-        case TYPE_BYTE: out->as.i64 = ((const int8_t *)data)[i]; break;
-        case TYPE_SHORT: out->as.i64 = ((const int16_t *)data)[i]; break;
-        case TYPE_INT:
-        case TYPE_DATE: out->as.i64 = ((const int32_t *)data)[i]; break;
-        case TYPE_LONG:
-        case TYPE_TIMESTAMP:
-        case TYPE_TIMESTAMP_NTZ: out->as.i64 = ((const int64_t *)data)[i]; break;
-        case TYPE_FLOAT: out->as.f64 = (double)((const float *)data)[i]; break;
-        case TYPE_DOUBLE: out->as.f64 = ((const double *)data)[i]; break;
-        case TYPE_DECIMAL: memcpy(&out->as.decimal, (const char *)data + 16 * i, 16); break;
-        default: {
-            const int32_t *ends = data;
-            str s = {(const char *)c->buffers[2] + ends[i], (size_t)(ends[i + 1] - ends[i])};
-            out->as.bytes = arena_str(o->a, s);
-            if (str_is_null(out->as.bytes)) return error_no_memory(o->err);
-        }
-    }
-    return SILT_OK;
-}
-
-/** Rows of a small query: n_columns values each. */
-typedef struct value_rows {
-    value *items;
-    size_t n, capacity, n_columns;
-} value_rows;
-
-static silt_status take_batch(const op *o, const struct ArrowArray *batch, const data_type *type, value_rows *out) {
-    for (int64_t r = 0; r < batch->length; r++)
-        for (size_t i = 0; i < type->n_fields; i++) {
-            value v;
-            TRY(arrow_value(o, batch->children[i], r, type->fields[i].type, &v));
-            if (!ARENA_PUSH(o->a, out->items, out->n, out->capacity, v)) return error_no_memory(o->err);
-        }
-    return SILT_OK;
-}
-
-static silt_status read_values(const op *o, query *q, value_rows *out) {
-    engine_result *result;
-    *out = (value_rows){.n_columns = q->n_columns};
-    TRY(expr_push_predicates(q, o->env->bind, o->a, o->err));
-    TRY(engine_run(o->env->engine, q, o->env->bind, &result, o->err));
-    silt_status status = SILT_OK;
-    for (;;) {
-        struct ArrowArray batch = {.release = NULL};
-        status = engine_result_next(result, &batch, o->err);
-        if (status != SILT_OK || !batch.release) break;
-        status = take_batch(o, &batch, engine_result_type(result), out);
-        batch.release(&batch);
-        if (status != SILT_OK) break;
-    }
-    engine_result_free(result);
-    return status;
-}
-
 static bool to_rows(void *ctx, expr *e) {
     merge_run *m = ctx;
     if (e->kind == EXPR_COLUMN && e->source == &m->source.scope) e->source = m->source.rows;
@@ -126,7 +63,7 @@ static silt_status select_from_source(merge_run *m, expr **items, size_t n, quer
     return ops_rows_select(o, m->source.rows, items, type, out);
 }
 
-static silt_status aggregate_source(merge_run *m, const char *const *functions, expr *const *args, size_t n, value_rows *out) {
+static silt_status aggregate_source(merge_run *m, const char *const *functions, expr *const *args, size_t n, query_values *out) {
     const op *o = m->o;
     expr **items = ARENA_ARRAY(o->a, n, expr *);
     query *q;
@@ -137,12 +74,12 @@ static silt_status aggregate_source(merge_run *m, const char *const *functions, 
     }
     TRY(select_from_source(m, items, n, &q));
     q->has_aggregates = true;
-    return read_values(o, q, out);
+    return ops_query_values(o, q, out);
 }
 
 static silt_status count_source(merge_run *m) {
     const op *o = m->o;
-    value_rows rows;
+    query_values rows;
     expr *one = expr_literal_i64(o->a, 1);
     if (!one) return error_no_memory(o->err);
     TRY(aggregate_source(m, (const char *const[]){"count"}, (expr *const[]){one}, 1, &rows));
@@ -203,7 +140,7 @@ static bool is_partition_key(const merge_run *m, const merge_key *k) {
 /* The distinct values, *out_listed false where there are too many. */
 static silt_status listed_values(merge_run *m, const merge_key *k, const predicate **out, bool *out_listed) {
     const op *o = m->o;
-    value_rows rows;
+    query_values rows;
     query *q;
     expr **items = ARENA_ARRAY(o->a, 1, expr *);
     bool has_null = false;
@@ -215,7 +152,7 @@ static silt_status listed_values(merge_run *m, const merge_key *k, const predica
     q->limit = expr_literal_i64(o->a, DISTINCT_MAX + 1);
     if (!q->limit) return error_no_memory(o->err);
     TRY(bind_tree(o, q->limit, &q->limit));
-    TRY(read_values(o, q, &rows));
+    TRY(ops_query_values(o, q, &rows));
     *out_listed = rows.n <= DISTINCT_MAX;
     if (!*out_listed) return SILT_OK;
     for (size_t i = 0; i < rows.n; i++) {
@@ -229,7 +166,7 @@ static silt_status listed_values(merge_run *m, const merge_key *k, const predica
 
 static silt_status range_of_values(merge_run *m, const merge_key *k, const predicate **out) {
     const op *o = m->o;
-    value_rows rows;
+    query_values rows;
     expr *args[3];
     for (size_t i = 0; i < 3; i++) TRY(source_expr(m, k->source, &args[i]));
     TRY(aggregate_source(m, (const char *const[]){"min", "max", "count"}, args, 3, &rows));

@@ -14,7 +14,9 @@
 #include "ops/identity.h"
 
 #define DEFAULTS_PREFIX   "spark.databricks.delta.properties.defaults."
-#define MAX_FEATURE_NAMES 64
+#define YOUNG_FILE_S      60
+#define YOUNG_FILE_S      60
+#define YOUNG_FILE_S      60
 
 silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) {
     field *fields = ARENA_ARRAY(o->a, q->n_columns + 1, field);
@@ -28,9 +30,22 @@ silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type
     return *out ? SILT_OK : error_no_memory(o->err);
 }
 
+/* Files that came just now are likely those of a statement that is at work on the same table, whose log comes last. There is no telling when it ends, or whether it has died: the
+ * user knows. */
+static silt_status refuse_files(str table_name, str root, const store_entry *newest, silt_error *err) {
+    int64_t age_s = (time_now_ms() - newest->modified_ms) / 1000;
+    silt_status status = err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(err, table_name, root);
+    if (age_s > YOUNG_FILE_S) return status;
+    str name = path_name(newest->path);
+    error_detail(err, "%.*s is %lld s old: another statement may be making this table just now", STR_ARG(name), (long long)(age_s < 0 ? 0 : age_s));
+    error_hint(err, "Run the statement again when the other one has ended. If none is at work, one has died: remove the folder.");
+    return status;
+}
+
 static silt_status check_folder(const op *o, str table_name, str root, silt_error *err) {
     store_list_result list = {0};
     silt_error listing;
+    const store_entry *newest = NULL;
     silt_status status = store_list(o->env->delta->store, root, STR_NULL, false, o->a, &list, &listing);
     if (status == SILT_NOT_FOUND) return SILT_OK;
     if (status != SILT_OK) {
@@ -38,9 +53,11 @@ static silt_status check_folder(const op *o, str table_name, str root, silt_erro
         return status;
     }
     /* An empty _delta_log is what a CREATE that died leaves behind. */
-    for (size_t i = 0; i < list.count; i++)
-        if (!str_eqz(path_name(list.items[i].path), "_delta_log")) return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(err, table_name, root);
-    return SILT_OK;
+    for (size_t i = 0; i < list.count; i++) {
+        const store_entry *e = &list.items[i];
+        if (!str_eqz(path_name(e->path), "_delta_log") && (!newest || e->modified_ms > newest->modified_ms)) newest = e;
+    }
+    return newest ? refuse_files(table_name, root, newest, err) : SILT_OK;
 }
 
 /* Files without a log may be those of a table that was made after the log was looked for: its log came before its files, so a second look tells. */
@@ -129,14 +146,6 @@ static silt_status keep_properties(const op *o, const delta_snapshot *replaced, 
     return keep_property(o, old, "delta.rowTracking.materializedRowCommitVersionColumnName", true, configuration);
 }
 
-static silt_status raise_protocol(const op *o, const delta_protocol *old, delta_protocol *p) {
-    const char *names[MAX_FEATURE_NAMES];
-    size_t n = 0;
-    for (size_t i = 0; i < delta_feature_count() && n < MAX_FEATURE_NAMES; i++)
-        if (delta_protocol_has(p, delta_feature_at(i)->name)) names[n++] = delta_feature_at(i)->name;
-    return delta_protocol_add_features(old, names, n, o->a, p, o->err);
-}
-
 /* ---- definition ---- */
 
 static silt_status map_columns(const op *o, write_target *t) {
@@ -164,7 +173,7 @@ static silt_status define_protocol(const op *o, const table_definition *d, const
         t->protocol = with;
     }
     if (replaced) {
-        TRY(raise_protocol(o, delta_snapshot_protocol(replaced), &t->protocol));
+        TRY(ops_protocol_merge(o, delta_snapshot_protocol(replaced), &t->protocol, &t->protocol));
         TRY(keep_properties(o, replaced, &t->metadata.configuration));
     }
     return SILT_OK;

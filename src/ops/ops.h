@@ -12,6 +12,7 @@ typedef struct ops_env {
     const bind_env *bind;
     str (*setting)(void *ctx, const char *key); void *setting_ctx; /**< session configuration, {NULL,0} when unset */
     void (*progress)(void *ctx, const char *text, double fraction); void *progress_ctx; /**< may be NULL */
+    void (*note)(void *ctx, const char *text); void *note_ctx; /**< what the user should know beside the result; may be NULL */
 } ops_env;
 
 /** Writer options by Spark's names, from OPTIONS / CLI / API. */
@@ -36,6 +37,7 @@ typedef struct create_spec {
     str comment;
     str_map properties;             /**< as the user wrote them */
     query *source;                  /**< AS SELECT, bound; NULL */
+    struct clone_spec *clone;       /**< CLONE: ops/maintain/clone.h; NULL */
     const delta_snapshot *snapshot; /**< the version of a table at `root` that `source` reads; NULL: it reads none there */
     bool or_replace, replace_only, if_not_exists, is_managed;
     bool is_path;                   /**< CREATE TABLE delta.`/path`: a table there is the table itself, not one to take over */
@@ -87,6 +89,8 @@ silt_status ops_open(const ops_env *env, str root, int64_t version, str timestam
 /* ---- what is told about a table: rows as an arrow builder (the caller frees it) of struct type *out_type (in `a`) ---- */
 /** DESCRIBE DETAIL: one row with Spark's columns; `name` is the catalog name or null. */
 silt_status ops_detail(const delta_snapshot *snapshot, str name, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) MUST_CHECK;
+/** The same of a folder that is no Delta table: its place, and nothing else. */
+silt_status ops_detail_of_folder(str location, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) MUST_CHECK;
 /** DESCRIBE HISTORY, newest first; limit < 0 = all. */
 silt_status ops_history(const delta_env *env, str root, int64_t limit, arena *a, const data_type **out_type, arrow_builder **out_rows, silt_error *err) MUST_CHECK;
 /** Remove a managed table's folder, file by file, never outside `root`. A missing folder is fine. */

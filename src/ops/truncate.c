@@ -1,5 +1,6 @@
 /* TRUNCATE TABLE: every file goes, by the log alone. */
 #include "base/time.h"
+#include "ops/commit.h"
 #include "ops/dml_common.h"
 
 static str metrics(const op *o, const removal *removed, int64_t started_ms) {
@@ -20,7 +21,8 @@ static silt_status remove_and_commit(const op *o, const dml_target *t, delta_txn
                               .operation_metrics = metrics(o, &removed, started_ms),
                               .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
     if (str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    TRY(delta_txn_commit(txn, &info, &out->version, o->err));
+    const commit_target table = {t->table_name, t->root, delta_snapshot_metadata(t->snapshot)};
+    TRY(ops_commit(o, &table, txn, &info, &out->version));
     out->rows = removed.rows_known ? removed.rows : -1;
     return SILT_OK;
 }

@@ -8,6 +8,7 @@
  */
 #include "base/time.h"
 #include "expr/lexer.h"
+#include "ops/commit.h"
 #include "ops/dml_common.h"
 #include "ops/generated.h"
 #include "ops/identity.h"
@@ -171,6 +172,20 @@ static bool same_names(const data_type *from, const data_type *to) {
     return true;
 }
 
+/* Refuses now, before any row is looked for, what the casts of the parts will not do. */
+static silt_status check_casts(const op *o, const expr *e, const data_type *from, const data_type *to, str name) {
+    if (from->id == TYPE_VOID) return SILT_OK;
+    if (from->id != to->id || !type_is_nested(to)) {
+        expr part = *e, *cast;
+        part.type = from;
+        return expr_coerce(&part, to, CAST_EXPLICIT, name, o->env->bind, o->a, &cast, o->err);
+    }
+    if (to->id == TYPE_MAP) TRY(check_casts(o, e, from->key, to->key, name));
+    if (to->id != TYPE_STRUCT) return check_casts(o, e, from->element, to->element, name);
+    for (size_t i = 0; i < to->n_fields; i++) TRY(check_casts(o, e, from->fields[schema_find(from, to->fields[i].name)].type, to->fields[i].type, name));
+    return SILT_OK;
+}
+
 /*
  * An UPDATE casts where an INSERT would refuse (a number from a string), but tells an overflow as a write's, with the column's name. Nested values are cast where the rows are
  * put together, by name.
@@ -178,7 +193,7 @@ static bool same_names(const data_type *from, const data_type *to) {
 static silt_status cast_value(const op *o, const assignment_path *p, expr *e, expr **out) {
     *out = e;
     if (type_is_nested(p->type) && type_is_nested(e->type)) {
-        if (same_names(e->type, p->type)) return SILT_OK;
+        if (same_names(e->type, p->type)) return check_casts(o, e, e->type, p->type, p->name);
         return err_DELTA_UPDATE_SCHEMA_MISMATCH_EXPRESSION(o->err, type_sql(e->type, o->a), type_sql(p->type, o->a));
     }
     silt_error refused;
@@ -501,7 +516,8 @@ static silt_status commit(update_run *u, dml_result *out) {
                               .user_metadata = ops_setting(o, "spark.databricks.delta.commitInfo.userMetadata")};
     if (u->change.has_row_ids) info.tags = STR(ROW_IDS_KEPT_TAGS);
     if (str_is_null(info.operation_parameters) || str_is_null(info.operation_metrics)) return error_no_memory(o->err);
-    return delta_txn_commit(u->change.txn, &info, &out->version, o->err);
+    const commit_target table = {u->change.table_name, u->change.root, &u->change.target.metadata};
+    return ops_commit(o, &table, u->change.txn, &info, &out->version);
 }
 
 /* ---- UPDATE ---- */

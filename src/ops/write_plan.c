@@ -7,6 +7,27 @@
 /* Large enough for few requests per scan, small enough that rewriting one file is cheap; what Delta's own file size tuning takes for tables below 2.5 TB. */
 #define DEFAULT_FILE_BYTES ((int64_t)256 << 20)
 
+/* What Delta's optimized writes put into one file of a partition; a bare number is MiB. */
+#define OPTIMIZED_FILE_BYTES ((int64_t)512 << 20)
+
+static bool writes_optimized(const op *o, const delta_metadata *m) {
+    static const char *const properties[] = {"delta.autoOptimize.optimizeWrite", "delta.autoOptimize"};
+    str text = ops_setting(o, "spark.databricks.delta.optimizeWrite.enabled");
+    for (size_t i = 0; i < ARRAY_LEN(properties) && str_is_null(text); i++) text = str_map_get(&m->configuration, str_of(properties[i]));
+    return !str_is_null(text) && str_eq_ascii_fold(text, STR("true"));
+}
+
+static silt_status optimized_bytes(const op *o, int64_t *out) {
+    str key = STR("spark.databricks.delta.optimizeWrite.binSize"), text = ops_setting(o, "spark.databricks.delta.optimizeWrite.binSize");
+    int64_t mib;
+    *out = OPTIMIZED_FILE_BYTES;
+    if (str_is_null(text)) return SILT_OK;
+    bool is_bare = str_to_i64(text, &mib) && mib > 0 && mib < INT64_MAX >> 20;
+    if (is_bare) *out = mib << 20;
+    return is_bare || (ops_parse_bytes(text, out) && *out > 0) ? SILT_OK : err_INVALID_PARAMETER_VALUE(o->err, key, text, "a size such as 512m");
+}
+
+/* Rows come together by partition in every write here, which is what optimized writes are about; what is left of them is the size. */
 static silt_status target_bytes(const op *o, const delta_metadata *m, int64_t *out) {
     *out = DEFAULT_FILE_BYTES;
     str key = STR("delta.targetFileSize"), text = str_map_get(&m->configuration, key);
@@ -14,7 +35,7 @@ static silt_status target_bytes(const op *o, const delta_metadata *m, int64_t *o
         key = STR("spark.databricks.delta.targetFileSize");
         text = ops_setting(o, "spark.databricks.delta.targetFileSize");
     }
-    if (str_is_null(text)) return SILT_OK;
+    if (str_is_null(text)) return writes_optimized(o, m) ? optimized_bytes(o, out) : SILT_OK;
     return ops_parse_bytes(text, out) && *out > 0 ? SILT_OK
                                                   : err_INVALID_PARAMETER_VALUE(o->err, key, text, "a size such as 128mb");
 }

@@ -1,6 +1,7 @@
 /* The table as a write will leave it: its metadata and protocol, changed only by what the written rows bring. */
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
+#include "delta/protocol_upgrade.h"
 #include "ops/internal.h"
 
 #define MAX_COLUMN_ID "delta.columnMapping.maxColumnId"
@@ -24,6 +25,15 @@ static silt_status map_columns(const op *o, write_target *t, const data_type **s
         !str_map_with(&t->metadata.configuration, STR(MAX_COLUMN_ID), text, o->a, &t->metadata.configuration))
         return error_no_memory(o->err);
     return SILT_OK;
+}
+
+silt_status ops_protocol_merge(const op *o, const delta_protocol *old, const delta_protocol *other, delta_protocol *out) {
+    const char **names = ARENA_ARRAY(o->a, delta_feature_count() + 1, const char *);
+    size_t n = 0;
+    if (!names) return error_no_memory(o->err);
+    for (size_t i = 0; i < delta_feature_count(); i++)
+        if (delta_protocol_has(other, delta_feature_at(i)->name)) names[n++] = delta_feature_at(i)->name;
+    return delta_protocol_add_features(old, names, n, o->a, out, o->err);
 }
 
 bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b) {

@@ -109,18 +109,22 @@ static silt_status bind_source(run *r, create_spec *spec, silt_error *err) {
 }
 
 /* A table that was not in the catalog when the statement began may get there while it runs; the statement is then one about a table that exists. */
-static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_error *err) {
+silt_status create_table_at(run *r, resolved_table *t, create_spec *spec, ops_result *done, silt_error *err) {
     silt_error refused = {.status = SILT_OK};
     bool is_new = t->name.ptr && !t->in_catalog, known = false;
-    ops_result done = {0};
-    silt_status status = create_once(r, t, spec, &done, &refused);
+    silt_status status = create_once(r, t, spec, done, &refused);
     bool is_taken = status == SILT_EXISTS || (status != SILT_OK && strcmp(refused.condition, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION") == 0);
-    bool by_rival = done.existed || spec->is_managed; /* nobody but a table of that name has files in its folder */
+    bool by_rival = done->existed || spec->is_managed; /* nobody but a table of that name has files in its folder */
     if (is_new && is_taken) TRY(known_meanwhile(r, t, by_rival, &known, err));
     if (known && spec->source) TRY(bind_source(r, spec, err));
-    if (known) return create_once(r, t, spec, &done, err);
+    if (known) return create_once(r, t, spec, done, err);
     if (status != SILT_OK && err) *err = refused;
     return status;
+}
+
+static silt_status create_at(run *r, resolved_table *t, create_spec *spec, silt_error *err) {
+    ops_result done = {0};
+    return create_table_at(r, t, spec, &done, err);
 }
 
 silt_status run_create_table(run *r, silt_error *err) {

@@ -116,10 +116,20 @@ static silt_status delta_target(run *r, resolved_table *t, silt_error *err) {
     return str_eqz(t->format, "delta") ? SILT_OK : err_DELTA_TABLE_ONLY_OPERATION(err, t->display);
 }
 
+/* A path without a table: a folder that is there has a place to tell of. */
+static bool is_plain_folder(run *r, const resolved_table *t) {
+    delta_env *env;
+    store_entry entry;
+    bool is_table = true;
+    if (t->in_catalog || session_env(r->s, t->store, &env, NULL) != SILT_OK || delta_table_exists(env, t->root, &is_table, NULL) != SILT_OK) return false;
+    return !is_table && store_stat(t->store, t->root, r->a, &entry, NULL) == SILT_OK && entry.is_dir;
+}
+
 silt_status run_describe_detail(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
     TRY(delta_target(r, &t, err));
+    if (is_plain_folder(r, &t)) return ops_detail_of_folder(t.location, r->a, &r->result->type, &r->result->rows, err);
     TRY(open_snapshot(r, &t, NULL, &snapshot, err));
     str name = t.in_catalog ? arena_printf(r->a, "spark_catalog.%.*s.%.*s", STR_ARG(t.database), STR_ARG(t.name)) : STR_NULL;
     return ops_detail(snapshot, name, r->a, &r->result->type, &r->result->rows, err);

@@ -251,7 +251,7 @@ static silt_status cluster_by(parser *p, alter_spec *spec) {
     spec->kind = ALTER_CLUSTER_BY;
     if (parser_accept_keyword(p, "NONE")) return SILT_OK;
     if (parser_at_keyword(p, "AUTO")) return unsupported(p, "CLUSTER BY AUTO");
-    return parse_name_list(p, &spec->cluster_columns, &spec->n_cluster_columns);
+    return parse_cluster_columns(p, &spec->cluster_columns, &spec->n_cluster_columns);
 }
 
 /* What a table and a view have in common. */

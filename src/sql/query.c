@@ -16,14 +16,15 @@ silt_status run_query(run *r, silt_error *err) {
 
 silt_status run_explain(run *r, silt_error *err) {
     const statement *inner = r->st->inner;
-    bool is_merge = inner->kind == STMT_MERGE, is_dml = is_merge || inner->kind == STMT_DELETE || inner->kind == STMT_UPDATE;
+    bool is_merge = inner->kind == STMT_MERGE, is_optimize = inner->kind == STMT_OPTIMIZE;
+    bool is_dml = is_merge || is_optimize || inner->kind == STMT_DELETE || inner->kind == STMT_UPDATE;
     if (!inner->query && !is_dml) return err_UNSUPPORTED_FEATURE(err, "EXPLAIN of a statement without a query");
     if (!is_dml) TRY(bind_query(r, inner->query, err));
     buf text;
     buf_init(&text, BUF_MAX_DEFAULT);
     if (inner->kind == STMT_INSERT) buf_printf(&text, "%s %.*s from the query below\n", inner->dml ? "Replace rows of" : inner->overwrite ? "Overwrite" : "Append to", STR_ARG(name_join(inner->table->name, r->a)));
     if (inner->kind == STMT_CREATE_TABLE) buf_printf(&text, "Create table %.*s from the query below\n", STR_ARG(name_join(inner->table->name, r->a)));
-    silt_status status = is_merge ? explain_merge(r, inner, &text, err) : is_dml ? explain_dml(r, inner, &text, err) : engine_explain(r->s->engine, inner->query, &r->bind, r->st->extended, &text, err);
+    silt_status status = is_merge ? explain_merge(r, inner, &text, err) : is_optimize ? explain_optimize(r, inner, &text, err) : is_dml ? explain_dml(r, inner, &text, err) : engine_explain(r->s->engine, inner->query, &r->bind, r->st->extended, &text, err);
     if (status == SILT_OK) status = rows_begin(r, "plan STRING", err);
     if (status == SILT_OK && !buf_ok(&text)) status = error_no_memory(err);
     str rest = buf_str(&text), line;

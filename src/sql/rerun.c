@@ -39,18 +39,37 @@ static void tell(statement_result *result, int64_t runs) {
     if (said.ptr) result->message = said;
 }
 
-silt_status session_run(session *s, str text, const statement_parameters *parameters, statement_result **out, silt_error *err) {
+silt_status session_rerun(session *s, silt_status (*once)(void *ctx, silt_error *err), void *ctx, int64_t *out_reruns, silt_error *err) {
     silt_error failure = {.status = SILT_OK};
     int64_t reruns = 0;
     (void)str_to_i64(session_get(s, STR("silt.commit.rerun")), &reruns);
-    for (int64_t nth = 0;; nth++) {
-        silt_status status = session_run_once(s, text, parameters, out, &failure);
-        if (status == SILT_OK && nth > 0) tell(*out, nth);
+    for (*out_reruns = 0;; ++*out_reruns) {
+        silt_status status = once(ctx, &failure);
         if (status == SILT_OK) return SILT_OK;
-        if (status != SILT_CONFLICT || nth >= reruns) {
+        if (status != SILT_CONFLICT || *out_reruns >= reruns) {
             if (err) *err = failure;
             return status;
         }
-        TRY(session_pause(s, random_pause_ms(nth), err));
+        TRY(session_pause(s, random_pause_ms(*out_reruns), err));
     }
+}
+
+typedef struct statement_run {
+    session *s;
+    str text;
+    const statement_parameters *parameters;
+    statement_result **out;
+} statement_run;
+
+static silt_status run_statement(void *ctx, silt_error *err) {
+    const statement_run *r = ctx;
+    return session_run_once(r->s, r->text, r->parameters, r->out, err);
+}
+
+silt_status session_run(session *s, str text, const statement_parameters *parameters, statement_result **out, silt_error *err) {
+    statement_run r = {s, text, parameters, out};
+    int64_t reruns;
+    TRY(session_rerun(s, run_statement, &r, &reruns, err));
+    if (reruns > 0) tell(*out, reruns);
+    return SILT_OK;
 }

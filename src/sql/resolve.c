@@ -133,7 +133,7 @@ static bool compact_timestamp(str digits, arena *a, str *out) {
     return out->ptr != NULL;
 }
 
-silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err) {
+silt_status fold_timestamp_us(run *r, expr *e, int64_t *out_us, silt_error *err) {
     expr *bound;
     value v;
     TRY(expr_bind(e, NULL, &r->bind, r->a, &bound, err));
@@ -144,12 +144,18 @@ silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err)
     if (s == SILT_OK) s = expr_fold(bound, &r->bind, r->a, &v, &cast);
     if (s == SILT_NO_MEMORY) return error_no_memory(err);
     if (s != SILT_OK || v.is_null) return err_DELTA_TIMESTAMP_INVALID(err, shown);
-    int64_t us = v.as.i64;
+    *out_us = v.as.i64;
+    return SILT_OK;
+}
+
+silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err) {
+    int64_t us;
+    TRY(fold_timestamp_us(r, e, &us, err));
     *out_ms = us >= 0 ? us / 1000 : -((999 - us) / 1000);
     return SILT_OK;
 }
 
-static silt_status travel_version(run *r, const travel_spec *travel, int64_t *out, silt_error *err) {
+silt_status fold_version(run *r, const travel_spec *travel, int64_t *out, silt_error *err) {
     expr *bound;
     value v;
     TRY(expr_bind(travel->version, NULL, &r->bind, r->a, &bound, err));
@@ -248,7 +254,7 @@ static silt_status load_at(run *r, const delta_env *env, str root, const travel_
     if (travel->version && travel->timestamp) return err_DELTA_ONEOF_IN_TIMETRAVEL(err);
     int64_t version = DELTA_LATEST;
     if (travel->version) {
-        TRY(travel_version(r, travel, &version, err));
+        TRY(fold_version(r, travel, &version, err));
     } else if (travel->timestamp) {
         int64_t ms;
         TRY(fold_timestamp_ms(r, travel->timestamp, &ms, err));
@@ -354,10 +360,13 @@ silt_status run_bind(run *r, silt_error *err) {
     return SILT_OK;
 }
 
+static void take_note(void *ctx, const char *text) { run_note(ctx, text); }
+
 static str ops_setting(void *ctx, const char *key) { return session_get(ctx, str_of(key)); }
 
 ops_env run_ops_env(run *r, const delta_env *env) {
-    return (ops_env){.engine = r->s->engine, .delta = env, .bind = &r->bind, .setting = ops_setting, .setting_ctx = r->s, .progress = r->s->progress, .progress_ctx = r->s->progress_ctx};
+    return (ops_env){.engine = r->s->engine, .delta = env, .bind = &r->bind, .setting = ops_setting, .setting_ctx = r->s, .progress = r->s->progress, .progress_ctx = r->s->progress_ctx,
+                     .note = take_note, .note_ctx = r};
 }
 
 silt_status resolve_text(run *r, str table, resolved_table *out, silt_error *err) {

@@ -45,10 +45,17 @@ silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) {
     return arrow_finish_row(r->result->rows) ? SILT_OK : error_no_memory(err);
 }
 
+void run_note(run *r, const char *text) {
+    const char *before = r->result->note;
+    str joined = before ? arena_printf(r->a, "%s; %s", before, text) : arena_printf(r->a, "%s", text);
+    if (!str_is_null(joined)) r->result->note = joined.ptr;
+}
+
 silt_status run_add_note(run *r, const ops_result *done, silt_error *err) {
+    const char *before = r->result->note;
     if (!done->note[0]) return SILT_OK;
-    r->result->note = arena_cstr(r->a, str_of(done->note));
-    return r->result->note ? SILT_OK : error_no_memory(err);
+    run_note(r, done->note);
+    return r->result->note != before ? SILT_OK : error_no_memory(err);
 }
 
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c); }

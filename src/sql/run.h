@@ -85,6 +85,9 @@ silt_status resolve_text(run *r, str table, resolved_table *out, silt_error *err
 
 /** A constant's time, ms since the epoch, in the session's zone; DELTA_TIMESTAMP_INVALID. */
 silt_status fold_timestamp_ms(run *r, expr *e, int64_t *out_ms, silt_error *err) MUST_CHECK;
+silt_status fold_timestamp_us(run *r, expr *e, int64_t *out_us, silt_error *err) MUST_CHECK;
+/** The version of a travel spec that gives one; INVALID_TIME_TRAVEL_VERSION. */
+silt_status fold_version(run *r, const travel_spec *travel, int64_t *out, silt_error *err) MUST_CHECK;
 
 /* ---- changes.c: the change data feed ---- */
 /** table_resolver.resolve_function: table_changes and table_changes_by_path. */
@@ -96,6 +99,9 @@ silt_status resolve_change_options(run *r, const resolved_table *t, const relati
 
 /* ---- ddl.c ---- */
 silt_status register_table(run *r, const resolved_table *t, bool managed, str comment, silt_error *err) MUST_CHECK; /* into the catalog; path tables: nothing */
+
+/** CREATE of what `spec` defines, at a table or name that may be there already; the catalog's entry too. *done: version -1 where nothing was committed. */
+silt_status create_table_at(run *r, resolved_table *t, create_spec *spec, ops_result *done, silt_error *err) MUST_CHECK;
 
 /* ---- rerun.c ---- */
 #define MAX_RERUNS 1000
@@ -111,12 +117,17 @@ silt_status explain_dml(run *r, const statement *st, buf *out, silt_error *err) 
 /* ---- merge.c ---- */
 silt_status explain_merge(run *r, const statement *st, buf *out, silt_error *err) MUST_CHECK;
 
+/* ---- optimize.c ---- */
+silt_status explain_optimize(run *r, const statement *st, buf *out, silt_error *err) MUST_CHECK;
+
 /* ---- result.c ---- */
 /** Begin rows of the statement's own: columns "name type, …" as DDL text. */
 silt_status rows_begin(run *r, const char *columns_ddl, silt_error *err) MUST_CHECK;
 arrow_builder *rows_column(run *r, size_t i);
 /** Append one row of strings; a null str appends NULL. All columns are STRING. */
 silt_status rows_add(run *r, const str *values, size_t n, silt_error *err) MUST_CHECK;
+/** Tell the user something beside the result; one that there is no memory for is lost. */
+void run_note(run *r, const char *text);
 /** Keep what the operation has to tell (done->note: a protocol that was upgraded). */
 silt_status run_add_note(run *r, const ops_result *done, silt_error *err) MUST_CHECK;
 bool like_pattern_matches(str pattern, str text); /* SHOW … LIKE 'a*|b*', without case */
@@ -156,5 +167,16 @@ silt_status run_describe_function(run *r, silt_error *err) MUST_CHECK;
 silt_status run_set(run *r, silt_error *err) MUST_CHECK;
 silt_status run_reset(run *r, silt_error *err) MUST_CHECK;
 silt_status run_alter(run *r, silt_error *err) MUST_CHECK;
+silt_status run_doctor(run *r, silt_error *err) MUST_CHECK;
+silt_status run_vacuum(run *r, silt_error *err) MUST_CHECK;
+silt_status run_fsck(run *r, silt_error *err) MUST_CHECK;
+silt_status run_optimize(run *r, silt_error *err) MUST_CHECK;
+silt_status run_restore(run *r, silt_error *err) MUST_CHECK;
+silt_status run_clone(run *r, silt_error *err) MUST_CHECK;
+silt_status run_generate(run *r, silt_error *err) MUST_CHECK;
+
+/* ---- convert.c, publish.c ---- */
+silt_status run_convert(run *r, silt_error *err) MUST_CHECK;
+silt_status run_publish(run *r, silt_error *err) MUST_CHECK;
 
 #endif

@@ -71,6 +71,11 @@ static const statement_runner runners[] = {
     [STMT_DESCRIBE_HISTORY] = run_describe_history, [STMT_DESCRIBE_DATABASE] = run_describe_database, [STMT_DESCRIBE_FUNCTION] = run_describe_function,
     [STMT_SET] = run_set, [STMT_RESET] = run_reset, [STMT_ALTER] = run_alter,
     [STMT_DELETE] = run_delete, [STMT_UPDATE] = run_update, [STMT_TRUNCATE] = run_truncate, [STMT_MERGE] = run_merge,
+    [STMT_DOCTOR] = run_doctor,
+    [STMT_VACUUM] = run_vacuum, [STMT_FSCK] = run_fsck,
+    [STMT_OPTIMIZE] = run_optimize,
+    [STMT_CONVERT] = run_convert, [STMT_PUBLISH] = run_publish,
+    [STMT_RESTORE] = run_restore, [STMT_CLONE] = run_clone, [STMT_GENERATE] = run_generate,
 };
 
 /* Copies: the tree outlives the caller's strings. */

@@ -19,6 +19,7 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.selfcheck", "false"},
     {"silt.commit.rerun", "0"},
     {"silt.protocol.noUpgrade", "false"},
+    {"silt.optimize.batchSize", "4gb"},
 };
 
 /* Keys of which Silt has the one value: another would give other answers than the job expects, so it is refused rather than ignored. */

@@ -104,7 +104,8 @@ silt_status run_show_tblproperties(run *r, silt_error *err) {
         found = true;
     }
     if (!r->st->has_key || found) return SILT_OK;
-    str absent = arena_printf(r->a, "Table %.*s does not have property: %.*s", STR_ARG(t.display), STR_ARG(r->st->key));
+    str shown = t.in_catalog ? arena_printf(r->a, "spark_catalog.%.*s.%.*s", STR_ARG(t.database), STR_ARG(t.name)) : t.display;
+    str absent = arena_printf(r->a, "Table %.*s does not have property: %.*s", STR_ARG(shown), STR_ARG(r->st->key));
     return rows_add(r, (str[]){r->st->key, absent}, 2, err);
 }
 

@@ -61,6 +61,11 @@ typedef struct session_write_spec {
     str_map properties;
     write_options options;
 } session_write_spec;
+/**
+ * Do `once`, and again as often as silt.commit.rerun allows while it ends in SILT_CONFLICT, with a pause before each. For what begins anew each time: reads its input, loads
+ * the table's state. *out_reruns: how often it was done again.
+ */
+silt_status session_rerun(session *s, silt_status (*once)(void *ctx, silt_error *err), void *ctx, int64_t *out_reruns, silt_error *err) MUST_CHECK;
 /** Takes over `source` in every case. */
 silt_status session_write(session *s, const session_write_spec *spec, table_source *source, ops_result *out, silt_error *err) MUST_CHECK;
 

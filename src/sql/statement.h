@@ -14,7 +14,11 @@ typedef enum statement_kind {
     STMT_DESCRIBE_TABLE, STMT_DESCRIBE_QUERY, STMT_DESCRIBE_DETAIL, STMT_DESCRIBE_HISTORY, STMT_DESCRIBE_DATABASE, STMT_DESCRIBE_FUNCTION,
     STMT_SET, STMT_RESET,
     STMT_ALTER,
-    STMT_DELETE, STMT_UPDATE, STMT_TRUNCATE, STMT_MERGE
+    STMT_DELETE, STMT_UPDATE, STMT_TRUNCATE, STMT_MERGE,
+    STMT_OPTIMIZE,
+    STMT_RESTORE, STMT_CLONE, STMT_GENERATE, STMT_CONVERT, STMT_PUBLISH,
+    STMT_VACUUM, STMT_FSCK,
+    STMT_DOCTOR
 } statement_kind;
 
 /** `k = v` lists: OPTIONS, TBLPROPERTIES. */
@@ -56,6 +60,10 @@ typedef struct statement {
     struct merge_statement *merge; /**< MERGE: sql/merge_statement.h */
     cte_def *ctes, *ctes_again; size_t n_ctes; bool recursive; /**< WITH … in front of DELETE, UPDATE, MERGE; twice, for statements that bind two queries over it */
     struct alter_statement *alter; /**< ALTER, COMMENT ON: sql/alter_statement.h */
+    struct optimize_statement *optimize; /**< OPTIMIZE, REORG TABLE: sql/optimize_statement.h */
+    struct restore_statement *restore; /**< RESTORE, CREATE … CLONE, GENERATE: sql/restore_statement.h */
+    struct vacuum_statement *vacuum; /**< VACUUM, FSCK REPAIR TABLE: sql/vacuum_statement.h */
+    struct convert_statement *convert; /**< CONVERT TO DELTA, PUBLISH TABLE: sql/convert_statement.h */
 } statement;
 
 /** Parse one statement; a trailing ';' is allowed. A statement of Spark that Silt does not run yet is refused by name (UNSUPPORTED_FEATURE). */

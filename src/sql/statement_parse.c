@@ -50,6 +50,34 @@ silt_status parse_name_list(parser *p, const str **out, size_t *out_count) {
     return SILT_OK;
 }
 
+static str quoted_name(parser *p, const name_parts *name) {
+    buf b;
+    buf_init(&b, BUF_MAX_DEFAULT);
+    for (size_t i = 0; i < name->count; i++) {
+        if (i) buf_append_char(&b, '.');
+        identifier_write(&b, name->parts[i]);
+    }
+    str out = buf_ok(&b) ? arena_str(p->a, buf_str(&b)) : STR_NULL;
+    buf_dispose(&b);
+    return out;
+}
+
+silt_status parse_cluster_columns(parser *p, const str **out, size_t *out_count) {
+    str *names = NULL;
+    size_t n = 0, capacity = 0;
+    TRY(parser_expect_op(p, "("));
+    do {
+        name_parts name;
+        TRY(parser_name(p, &name));
+        str text = quoted_name(p, &name);
+        if (!text.ptr || !ARENA_PUSH(p->a, names, n, capacity, text)) return error_no_memory(p->err);
+    } while (parser_accept_op(p, ","));
+    TRY(parser_expect_op(p, ")"));
+    *out = names;
+    *out_count = n;
+    return SILT_OK;
+}
+
 static bool accept_if_not_exists(parser *p) {
     const token *third = parser_peek(p, 2);
     if (!parser_at_keywords(p, "IF", "NOT") || third->kind != TOKEN_NAME || !str_eq_ascii_fold(third->text, STR("EXISTS"))) return false;
@@ -127,7 +155,7 @@ static silt_status table_clauses(parser *p, statement *s) {
             TRY(partitioned_by(p, s));
         } else if (parser_accept_keywords(p, "CLUSTER", "BY")) {
             TRY(once(p, s->n_cluster_columns > 0, "CLUSTER BY"));
-            TRY(parse_name_list(p, &s->cluster_columns, &s->n_cluster_columns));
+            TRY(parse_cluster_columns(p, &s->cluster_columns, &s->n_cluster_columns));
         } else if (parser_accept_keyword(p, "LOCATION")) {
             TRY(once(p, s->has_location, "LOCATION"));
             TRY(parser_string(p, &s->location));
@@ -159,13 +187,13 @@ static silt_status create_table(parser *p, statement *s) {
         TRY(parse_table_name(p, &s->like));
         return table_clauses(p, s);
     }
+    if (parse_at_clone(p)) return parse_clone(p, s);
     if (parser_at_op(p, "(")) {
         parser inner = *p;
         inner.at++;
         if (!parser_at_query(&inner)) TRY(column_definitions(p, s));
     }
     TRY(table_clauses(p, s));
-    if (parser_at_keywords(p, "SHALLOW", "CLONE") || parser_at_keywords(p, "DEEP", "CLONE") || parser_at_keyword(p, "CLONE")) return err_UNSUPPORTED_FEATURE(p->err, "CLONE");
     if (parser_accept_keyword(p, "AS") || parser_at_query(p)) TRY(parser_query(p, &s->query));
     return SILT_OK;
 }
@@ -538,9 +566,8 @@ static silt_status parse_query_statement(parser *p, statement *s) {
 /* Statements of Spark and Delta that are not run yet, by their first words. */
 static silt_status refuse_known(parser *p) {
     static const struct { const char *word, *name; } known[] = {
-        {"OPTIMIZE", "OPTIMIZE"}, {"VACUUM", "VACUUM"}, {"RESTORE", "RESTORE"},
-        {"CONVERT", "CONVERT TO DELTA"}, {"GENERATE", "GENERATE"}, {"REORG", "REORG TABLE"}, {"ANALYZE", "ANALYZE TABLE"},
-        {"CACHE", "CACHE TABLE"}, {"UNCACHE", "UNCACHE TABLE"}, {"REFRESH", "REFRESH"}, {"MSCK", "MSCK REPAIR TABLE"}, {"FSCK", "FSCK REPAIR TABLE"}, {"LOAD", "LOAD DATA"},
+        {"ANALYZE", "ANALYZE TABLE"},
+        {"CACHE", "CACHE TABLE"}, {"UNCACHE", "UNCACHE TABLE"}, {"REFRESH", "REFRESH"}, {"MSCK", "MSCK REPAIR TABLE"}, {"LOAD", "LOAD DATA"},
         {"CALL", "CALL"}, {"GRANT", "GRANT"}, {"REVOKE", "REVOKE"}, {"COPY", "COPY INTO"}, {"DECLARE", "session variables"}, {"EXECUTE", "EXECUTE IMMEDIATE"}, {"BEGIN", "SQL scripting"},
     };
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -573,7 +600,7 @@ static silt_status parse_statement(parser *p, statement *s) {
     static const struct { const char *word; statement_parser parse; } table[] = {
         {"INSERT", parse_insert}, {"CREATE", parse_create}, {"REPLACE", parse_replace}, {"DROP", parse_drop}, {"SHOW", parse_show}, {"DESCRIBE", parse_describe},
         {"DESC", parse_describe}, {"SET", parse_set}, {"RESET", parse_reset}, {"USE", parse_use}, {"EXPLAIN", parse_explain}, {"DELETE", parse_delete}, {"UPDATE", parse_update},
-        {"TRUNCATE", parse_truncate}, {"MERGE", parse_merge}, {"ALTER", parse_alter}, {"COMMENT", parse_comment_on},
+        {"TRUNCATE", parse_truncate}, {"MERGE", parse_merge}, {"ALTER", parse_alter}, {"COMMENT", parse_comment_on}, {"DOCTOR", parse_doctor}, {"VACUUM", parse_vacuum}, {"FSCK", parse_fsck}, {"OPTIMIZE", parse_optimize}, {"REORG", parse_reorg}, {"RESTORE", parse_restore}, {"CONVERT", parse_convert}, {"PUBLISH", parse_publish}, {"GENERATE", parse_generate},
     };
     s->text = p->text;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)

@@ -88,13 +88,14 @@ class Maker:
     def __init__(self, worker, seed, variant):
         self.random, self.worker, self.n, self.variant = random.Random(seed * 1000 + worker), worker, 0, variant
         self.ids = []                       # some that may be there
+        self.added = 0                      # columns
 
     def fresh(self):
         self.n += 1
         return (self.worker + 1) * 10**9 + self.n * 1000
 
     def make(self):
-        kinds = [("append", 5), ("idempotent", 1), ("copy", 2), ("update", 5), ("delete", 3), ("merge", 5), ("replace", 1), ("overwrite", 1), ("property", 1)]
+        kinds = [("append", 5), ("idempotent", 1), ("copy", 2), ("update", 5), ("delete", 3), ("merge", 5), ("replace", 1), ("overwrite", 1), ("property", 1), ("column", 1), ("optimize", 2)]
         kind = self.random.choices([k for k, _ in kinds], [w for _, w in kinds])[0]
         op = getattr(self, kind)()
         op.name = "w%d-%d-%s" % (self.worker, self.n, op.name)
@@ -185,7 +186,9 @@ class Maker:
     def replace(self):
         base, k = self.fresh(), self.key()
         rows = [(base + i, k, i, "r") for i in range(self.random.randint(0, 8))] or [(base, k, 0, "r")]
-        text = "INSERT INTO t REPLACE WHERE k = %d VALUES " % k + ", ".join("(%dL, %d, %dL, '%s')" % r for r in rows)
+        # REPLACE WHERE takes no list of columns; those that another worker added are filled from a row that is not there.
+        text = ("INSERT INTO t REPLACE WHERE k = %d SELECT x.*, o.* EXCEPT (id, k, v, s) FROM VALUES " % k + ", ".join("(%dL, %d, %dL, '%s')" % r for r in rows) +
+                " AS x(id, k, v, s) LEFT JOIN (SELECT * FROM t WHERE false) AS o ON true")
         def apply(m):
             for id in m.where(lambda id, r: r.k == k): m.delete(id)
             for r in rows: m.insert(*r)
@@ -203,6 +206,20 @@ class Maker:
     def property(self):
         self.n += 1
         return Operation("property", "ALTER TABLE t SET TBLPROPERTIES ('harness.w%d' = '%d')" % (self.worker, self.n), lambda m: None)
+
+    def column(self):
+        """Another column, which is NULL in every row; at most three a worker, for each such commit makes all others begin anew."""
+        if self.added == 3: return self.property()
+        self.n += 1
+        self.added += 1
+        return Operation("column", "ALTER TABLE t ADD COLUMN w%d_%d INT" % (self.worker, self.n), lambda m: None)
+
+
+    def optimize(self):
+        """The same rows in other files."""
+        self.n += 1
+        texts = ["OPTIMIZE t", "OPTIMIZE t ZORDER BY (id, v)", "REORG TABLE t APPLY (PURGE)"] + ["OPTIMIZE t WHERE k = %d" % self.key()] * (3 if self.variant in PARTITIONED else 0)
+        return Operation("optimize", self.random.choice(texts), lambda m: None)
 
 
 # ---- workers ----
@@ -434,7 +451,7 @@ class Run:
         log, model = Log(table), Model()
         last = len(log.commits) - 1
         # Statements that change nothing make no commit: an UPDATE, DELETE, MERGE or copy without a row, and a second try of an idempotent write.
-        for o in self.operations: o.nothing_to_do = not o.name.endswith(("-append", "-idempotent", "-overwrite", "-property", "-replace"))
+        for o in self.operations: o.nothing_to_do = not o.name.endswith(("-append", "-idempotent", "-overwrite", "-property", "-replace", "-column"))
         at = check_acknowledgements(self.operations, log)
         replay(at, model)
         check_rows(model)

@@ -117,6 +117,14 @@ def test_creators_as_select():
         equal(value("SELECT count(*) FROM s%d" % n), 1)
 
 
+def test_files_without_a_log_are_told_of_by_their_age():
+    file = s.write("spark-warehouse/f/part-0.parquet", "x")
+    young = fails("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "sql", "CREATE TABLE f USING DELTA AS SELECT 1 AS id").err
+    os.utime(file, (time.time() - 3600,) * 2)
+    old = fails("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "sql", "CREATE TABLE f USING DELTA AS SELECT 1 AS id").err
+    assert "making this table just now" in young and "making this table" not in old, young + old
+
+
 def test_readers_while_writing():
     ok("sql", "CREATE TABLE t (a INT, b INT) USING DELTA TBLPROPERTIES ('delta.checkpointInterval' = '5'); INSERT INTO t VALUES (0, 0)")
     writer = start("sql", ";".join("INSERT OVERWRITE t SELECT %d, -%d FROM range(%d)" % (n, n, n) for n in range(1, 31)))

@@ -222,6 +222,33 @@ static void every_statement_can_be_run_again(void **state) {
     assert_int_equal(number(r->rival, "SELECT count(*) FROM t"), 0);
 }
 
+/* The same for a load, which reads its files again; unasked it loses. */
+static void a_load_can_be_run_again(void **state) {
+    rivalry *r = *state;
+    char path[96];
+    const char *file = path;
+    silt_error err = {0};
+    silt_load_options load = {.struct_size = sizeof load, .schema = "id INT, n INT"};
+    silt_write_options options = {.struct_size = sizeof options, .mode = SILT_OVERWRITE};
+    silt_write_result done = {.struct_size = sizeof done};
+    snprintf(path, sizeof path, "%s/rows.jsonl", r->folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("{\"id\": 7, \"n\": 70}\n{\"id\": 8, \"n\": 80}\n", f);
+    assert_int_equal(fclose(f), 0);
+    r->statement = "ALTER TABLE t SET TBLPROPERTIES ('theirs' = '1')"; /* stops everyone */
+    r->times = 1;
+    assert_int_equal(silt_load(r->first.session, "t", &file, 1, &load, &options, &done, &err), SILT_CONFLICT);
+    assert_int_equal(number(r->rival, "SELECT sum(id) FROM t"), 3);
+    must(r->first.session, "SET silt.commit.rerun = 3");
+    r->times = 2;
+    r->acted = 0;
+    if (silt_load(r->first.session, "t", &file, 1, &load, &options, &done, &err) != SILT_OK) fail_msg("[%s] %s", err.condition, err.message);
+    assert_int_equal(r->acted, 2);
+    assert_int_equal(done.num_rows, 2);
+    assert_int_equal(number(r->rival, "SELECT sum(id) FROM t"), 15);
+}
+
 static void reruns_are_counted(void **state) {
     rivalry *r = *state;
     silt_error err = {0};
@@ -265,6 +292,7 @@ int main(void) {
         WITH_RIVAL(a_loser_is_run_again_over_what_the_winner_left),
         WITH_RIVAL(identity_values_are_taken_anew),
         WITH_RIVAL(every_statement_can_be_run_again),
+        WITH_RIVAL(a_load_can_be_run_again),
         WITH_RIVAL(reruns_are_counted),
         WITH_RIVAL(other_failures_stay),
     };

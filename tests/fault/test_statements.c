@@ -34,6 +34,8 @@ static const statement_case statements[] = {
     {"MERGE INTO t USING (SELECT * FROM VALUES (1, 5), (3, 6), (9, 9) AS s(id, v)) AS s ON t.id = s.id WHEN MATCHED AND s.v > 5 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v "
      "WHEN NOT MATCHED THEN INSERT (id, p, v) VALUES (s.id, 1, s.v)", false},
     {"TRUNCATE TABLE t", false},
+    {"RESTORE TABLE t TO VERSION AS OF 1", false},
+    {"OPTIMIZE t", false},
     {"ALTER TABLE t ADD COLUMNS (w INT)", false},
     {"ALTER TABLE t ADD CONSTRAINT c CHECK (id > 0)", false},
     {"ALTER TABLE t SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')", false},

@@ -6,10 +6,13 @@ can be held so says its text with `hold(column)` in a comment, "-- held on Spark
 whose loser has no such text, or whose winner is not SQL, are counted as skipped: for them the recorded conflict_matrix.txt stands.
 
 usage: replay_isolation.py [--every N] [SPEC]...      (default: all specs; --every 5 takes each fifth pair)
+
+`make interop` replays some of them, other ones each day: run_all.
 """
-import argparse, glob, json, os, re, sys, tempfile, threading, time
+import argparse, datetime, glob, json, os, random, re, sys, tempfile, threading, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import spark_peer
+from report import equal
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HELD = "-- held on Spark: "
@@ -105,6 +108,28 @@ class Replay:
     def location(self): return self.spark.sql("DESCRIBE DETAIL t").collect()[0]["location"].replace("file://", "").replace("file:", "")
 
 
+def specs(paths=()): return [Spec(os.path.join(ROOT, p)) for p in paths or sorted(glob.glob(os.path.join(ROOT, "tests/isolation/specs/*.spec")))]
+
+
+def can_be_held(spec, loser, winner): return loser in spec.held and not spec.steps[winner].startswith("!")
+
+
+def run_all(run, seconds=60):
+    """Cases isolation/SPEC:LINE of the interop run: as many pairs as the time allows, in an order of the day."""
+    pairs = [(spec, pair) for spec in specs() for pair in spec.pairs if can_be_held(spec, pair[2], pair[3])]
+    random.Random(datetime.date.today().toordinal()).shuffle(pairs)
+    replay, until = Replay(run.spark, run.work), time.time() + seconds
+    run.spark.sql("CREATE DATABASE IF NOT EXISTS isolation")
+    run.spark.sql("USE isolation")
+    try:
+        for spec, (line, level, loser, winner, expected) in pairs:
+            name = "isolation/%s:%d" % (spec.name[:-5], line)
+            if time.time() > until: break
+            if not run.report.wants(name): continue
+            with run.report.case(name): equal("%s, %s <- %s" % (level, loser, winner), replay.pair(spec, level, loser, winner), expected)
+    finally: run.spark.sql("USE default")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--every", type=int, default=1)
@@ -114,10 +139,9 @@ def main():
     os.chdir(folder)
     spark = spark_peer.session(os.path.join(folder, "warehouse"))
     replay, counts, number = Replay(spark, folder), {"ok": 0, "not ok": 0, "skip": 0}, 0
-    for path in options.specs or sorted(glob.glob(os.path.join(ROOT, "tests/isolation/specs/*.spec"))):
-        spec = Spec(os.path.join(ROOT, path))
+    for spec in specs(options.specs):
         for line, level, loser, winner, expected in spec.pairs:
-            if loser not in spec.held or spec.steps[winner].startswith("!"):
+            if not can_be_held(spec, loser, winner):
                 counts["skip"] += 1
                 continue
             number += 1

@@ -10,7 +10,13 @@ usage: run_interop.py [--only GLOB] [--fresh]        SILT names the binary (defa
   both/…          both append to one table, in turn and at once
   load/…, txn/…   silt load; idempotent writes
   fuzz/N          random row-level changes by both on copies of one table (fuzz_dml.py)
+  isolation/…     what Spark says to the loser of a pair in tests/isolation/specs (replay_isolation.py): as many as fit into a minute
+  convert/…       CONVERT TO DELTA of folders that Spark, pyarrow and DuckDB wrote (convert_cases.py)
   features/…      writer features: one makes the table, both write, both read the same (feature_cases.py)
+  cluster/…       clustered tables and Z-order, by turns (cluster_cases.py)
+  optimize/…      OPTIMIZE and REORG by both on copies of one table, auto compaction (optimize_cases.py)
+  vacuum/…        VACUUM by both on two copies of a table, log compaction files (vacuum_cases.py)
+  restore/…       RESTORE, CLONE, GENERATE, DESCRIBE HISTORY and DETAIL: the same entry by both on two copies of a table (restore_cases.py)
   sql/AREA        Spark's recorded answers (tests/sql/spark)
   tpch/qNN        the 22 queries at scale 0.01, on tables that Spark wrote
 
@@ -35,7 +41,13 @@ sys.path[:0] = [HERE, GOLDEN]
 import check_golden
 import delta_files
 import fuzz_dml
+import convert_cases
+import cluster_cases
 import feature_cases
+import optimize_cases
+import replay_isolation
+import restore_cases
+import vacuum_cases
 import spark_peer
 from report import Differs, Report, Skip, equal
 from silt_cli import Failed, Silt, SparkAsSilt
@@ -622,7 +634,7 @@ def main():
         for case in CASES:
             if report.wants("write/" + case.name):
                 run.write_case(case)
-        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("fuzz", run.fuzz), ("tpch", run.tpch), ("sql", run.sql_answers)):
+        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("optimize", lambda: optimize_cases.run_all(run)), ("cluster", lambda: cluster_cases.run_all(run)), ("restore", lambda: restore_cases.run_all(run)), ("vacuum", lambda: vacuum_cases.run_all(run)), ("convert", lambda: convert_cases.run_all(run)), ("fuzz", run.fuzz), ("isolation", lambda: replay_isolation.run_all(run)), ("tpch", run.tpch), ("sql", run.sql_answers)):
             if report.wants_any(name):
                 try:
                     step()

@@ -41,7 +41,7 @@ def environment(extra=None):
     return env
 
 
-def silt(*argv, stdin=None, env=None, timeout=None, prefix=(), binary=False):
+def silt(*argv, stdin=None, env=None, timeout=None, prefix=(), binary=False, statuses=(0, 1, 2)):
     """Run the command and collect what it says; a death by signal is always a failure."""
     full = [*prefix, SILT, *map(str, argv)]
     data = stdin.encode() if isinstance(stdin, str) else stdin
@@ -50,7 +50,7 @@ def silt(*argv, stdin=None, env=None, timeout=None, prefix=(), binary=False):
     out = p.stdout if binary else p.stdout.decode("utf-8", "replace")
     done = Done(full, p.returncode, out, err)
     if p.returncode < 0: raise AssertionError("killed by %s\n%s" % (signal.Signals(-p.returncode).name, done))
-    if p.returncode not in (0, 1, 2): raise AssertionError("unexpected status\n%s" % done)
+    if p.returncode not in statuses: raise AssertionError("unexpected status\n%s" % done)
     return done
 
 

@@ -67,6 +67,8 @@ UPDATE n SET l.k = 1;
 UPDATE n SET l[0] = 1;
 UPDATE n SET m.a = 1;
 UPDATE n SET l = array(named_struct('k', 7), null), m = map('z', 26) WHERE id = 1;
+-- a cast of a part that is not possible, where no row is changed
+UPDATE n SET l = array(1) WHERE id = 99;
 UPDATE n SET n.s.a = 77 WHERE n.id = 1;
 SELECT * FROM n ORDER BY id;
 -- constraints

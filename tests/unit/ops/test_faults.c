@@ -1,10 +1,12 @@
 /* Each call of the store fails once, or loses its reply: a write then either is a whole version or left nothing, and the next one works. */
+#include <stdatomic.h>
+
 #include "ops_test.h"
 
 typedef struct injector {
     size_t nth; /**< the call that goes wrong, from 1 */
     store_fault fault;
-    size_t calls;
+    atomic_size_t calls; /* files are made durable by several threads */
     bool armed;
 } injector;
 
@@ -13,7 +15,7 @@ static store_fault before(void *ctx, const char *call, str path, size_t nth_call
     (void)call;
     (void)path;
     (void)nth_call;
-    return i->armed && ++i->calls == i->nth ? i->fault : FAULT_NONE;
+    return i->armed && atomic_fetch_add(&i->calls, 1) + 1 == i->nth ? i->fault : FAULT_NONE;
 }
 
 typedef silt_status (*write_fn)(world *w, size_t round);

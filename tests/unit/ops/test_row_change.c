@@ -2,6 +2,7 @@
  * DELETE, UPDATE and REPLACE WHERE in the log and in files: which way a file is changed, deletion vectors on top of others, statistics, change files, row ids, metrics, what is left
  * behind when the store fails. What the statements answer is in tests/sql/spark/{delete,update,replace_where}.test.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -388,7 +389,8 @@ static void append_only_is_refused(void **state) {
 
 /** The nth call of the store goes wrong. */
 typedef struct injector {
-    size_t nth, calls;
+    size_t nth;
+    atomic_size_t calls; /* files are made durable by several threads */
     bool armed;
 } injector;
 
@@ -397,7 +399,7 @@ static store_fault before(void *ctx, const char *call, str path, size_t nth_call
     (void)call;
     (void)path;
     (void)nth_call;
-    return i->armed && ++i->calls == i->nth ? FAULT_FAIL : FAULT_NONE;
+    return i->armed && atomic_fetch_add(&i->calls, 1) + 1 == i->nth ? FAULT_FAIL : FAULT_NONE;
 }
 
 static size_t all_files(world *w) {

@@ -2,132 +2,18 @@
  * The commits of ALTER TABLE, read back from the log: operation, parameters, order of the actions, isBlindAppend and protocol are literals of Spark 4.1.2 with Delta 4.3.1 (the one
  * exception is the text of a constraint, which Silt keeps as written).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/json.h"
 #include "base/time.h"
-#include "sql/sql.h"
+#include "support/sql_world.h"
 
-typedef struct world {
-    char folder[64];
-    arena *a;
-    store_registry *stores;
-    store *files;
-    session *session;
-    silt_error err;
-    const char *message, *note; /* of the last statement */
-} world;
-
-static silt_status open_files(str authority, void *config, store **out, silt_error *err) {
-    (void)authority;
-    (void)config;
-    return store_local_open(out, err);
-}
-
-static int setup(void **state) {
-    world *w = calloc(1, sizeof *w);
-    snprintf(w->folder, sizeof w->folder, "/tmp/silt-alter-XXXXXX");
-    if (!mkdtemp(w->folder)) return -1;
-    w->a = arena_new();
-    const str key = STR("spark.sql.warehouse.dir"), folder = str_of(w->folder);
-    assert_int_equal(store_registry_new(&w->stores, NULL), SILT_OK);
-    assert_int_equal(store_registry_add(w->stores, "file", open_files, NULL, NULL), SILT_OK);
-    assert_int_equal(store_local_open(&w->files, NULL), SILT_OK);
-    session_options options = {.stores = w->stores, .keys = &key, .values = &folder, .n_settings = 1};
-    assert_int_equal(session_open(&options, &w->session, &w->err), SILT_OK);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state) {
-    world *w = *state;
-    char command[96];
-    session_close(w->session);
-    store_close(w->files);
-    store_registry_free(w->stores);
-    snprintf(command, sizeof command, "rm -rf %s", w->folder);
-    int removed = system(command);
-    arena_free(w->a);
-    free(w);
-    return removed;
-}
-
-static silt_status run_sql(world *w, const char *text) {
-    statement_result *r;
-    w->err = (silt_error){.status = SILT_OK};
-    silt_status status = session_run(w->session, str_of(text), NULL, &r, &w->err);
-    if (status != SILT_OK) return status;
-    w->message = arena_cstr(w->a, statement_result_message(r));
-    w->note = arena_cstr(w->a, str_of(statement_result_note(r)));
-    statement_result_free(r);
-    return SILT_OK;
-}
-
-#define OK(text)                                                                                                                       \
-    do {                                                                                                                               \
-        if (run_sql(w, (text)) != SILT_OK) fail_msg("%s: [%s] %s %s", (text), w->err.condition, w->err.message, w->err.detail);        \
-    } while (0)
-#define FAILS(condition_, text)                              \
-    do {                                                     \
-        assert_int_not_equal(run_sql(w, (text)), SILT_OK);   \
-        assert_string_equal(w->err.condition, (condition_)); \
-    } while (0)
-
-/* ---- the log ---- */
-
-static str commit_text(world *w, const char *table, int64_t version) {
-    buf text;
-    buf_init(&text, BUF_MAX_DEFAULT);
-    str path = arena_printf(w->a, "%s/%s/_delta_log/%020lld.json", w->folder, table, (long long)version);
-    str out = store_read(w->files, path, 0, -1, &text, NULL) == SILT_OK ? arena_str(w->a, buf_str(&text)) : STR_NULL;
-    buf_dispose(&text);
-    return out;
-}
-
-static int64_t latest(world *w, const char *table) {
-    int64_t v = 0;
-    while (!str_is_null(commit_text(w, table, v))) v++;
-    return v - 1;
-}
-
-/* "commitInfo metaData protocol" */
-static const char *actions(world *w, const char *table, int64_t version) {
-    str rest = commit_text(w, table, version), line, names = STR("");
-    while (str_next(&rest, '\n', &line)) {
-        const json_node *root;
-        if (line.len == 0) continue;
-        assert_int_equal(json_parse(line, w->a, &root, NULL), SILT_OK);
-        names = names.len ? arena_printf(w->a, "%.*s %.*s", STR_ARG(names), STR_ARG(root->keys[0])) : root->keys[0];
-    }
-    return arena_cstr(w->a, names);
-}
-
-static const json_node *action(world *w, const char *table, int64_t version, const char *name) {
-    str rest = commit_text(w, table, version), line;
-    while (str_next(&rest, '\n', &line)) {
-        const json_node *root;
-        if (line.len == 0) continue;
-        assert_int_equal(json_parse(line, w->a, &root, NULL), SILT_OK);
-        if (json_get(root, name)) return json_get(root, name);
-    }
-    return NULL;
-}
-
-static const char *operation(world *w, const char *table, int64_t version) {
-    return arena_cstr(w->a, json_get_str(action(w, table, version, "commitInfo"), "operation", STR("?")));
+static const char *operation(sql_world *w, const char *table, int64_t version) {
+    return arena_cstr(w->a, json_get_str(sql_world_action(w, table, version, "commitInfo"), "operation", STR("?")));
 }
 
 /* Operations from a version to the newest: "UNSET TBLPROPERTIES, REORG, DROP FEATURE". */
-static const char *operations(world *w, const char *table, int64_t from) {
+static const char *operations(sql_world *w, const char *table, int64_t from) {
     str names = STR("");
-    for (int64_t v = from; v <= latest(w, table); v++)
+    for (int64_t v = from; v <= sql_world_latest(w, table); v++)
         names = arena_printf(w->a, "%.*s%s%s", STR_ARG(names), names.len ? ", " : "", operation(w, table, v));
     return arena_cstr(w->a, names);
 }
@@ -137,9 +23,9 @@ static void add_list(str *text, const json_node *list, arena *a) {
 }
 
 /* "3/7 R[deletionVectors] W[deletionVectors,invariants,appendOnly]" of the newest protocol action. */
-static const char *protocol(world *w, const char *table) {
+static const char *protocol(sql_world *w, const char *table) {
     const json_node *p = NULL;
-    for (int64_t v = latest(w, table); !p; v--) p = action(w, table, v, "protocol");
+    for (int64_t v = sql_world_latest(w, table); !p; v--) p = sql_world_action(w, table, v, "protocol");
     str text = arena_printf(w->a, "%lld/%lld", (long long)json_get_i64(p, "minReaderVersion", 0), (long long)json_get_i64(p, "minWriterVersion", 0));
     if (json_get(p, "readerFeatures")) {
         text = arena_printf(w->a, "%.*s R[", STR_ARG(text));
@@ -154,16 +40,16 @@ static const char *protocol(world *w, const char *table) {
     return arena_cstr(w->a, text);
 }
 
-static const char *property(world *w, const char *table, const char *key) {
+static const char *property(sql_world *w, const char *table, const char *key) {
     const json_node *m = NULL;
-    for (int64_t v = latest(w, table); !m && v >= 0; v--) m = action(w, table, v, "metaData");
+    for (int64_t v = sql_world_latest(w, table); !m && v >= 0; v--) m = sql_world_action(w, table, v, "metaData");
     str text = json_get_str(json_get(m, "configuration"), key, STR_NULL);
     return str_is_null(text) ? NULL : arena_cstr(w->a, text);
 }
 
-static const char *schema_json(world *w, const char *table) {
+static const char *schema_json(sql_world *w, const char *table) {
     const json_node *m = NULL;
-    for (int64_t v = latest(w, table); !m && v >= 0; v--) m = action(w, table, v, "metaData");
+    for (int64_t v = sql_world_latest(w, table); !m && v >= 0; v--) m = sql_world_action(w, table, v, "metaData");
     return arena_cstr(w->a, json_get_str(m, "schemaString", STR("")));
 }
 
@@ -203,28 +89,28 @@ static const expected_commit commits[] = {
 };
 
 static void commits_are_spelled_as_spark_spells_them(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (id INT, s STRUCT<x: INT, w: INT>) USING DELTA");
     OK("INSERT INTO t VALUES (1, named_struct('x', 1, 'w', 2))");
     for (size_t i = 0; i < ARRAY_LEN(commits); i++) {
         const expected_commit *c = &commits[i];
-        int64_t before = latest(w, "t");
+        int64_t before = sql_world_latest(w, "t");
         OK(c->sql);
-        assert_int_equal(latest(w, "t"), before + 1);
-        const json_node *info = action(w, "t", before + 1, "commitInfo");
+        assert_int_equal(sql_world_latest(w, "t"), before + 1);
+        const json_node *info = sql_world_action(w, "t", before + 1, "commitInfo");
         assert_string_equal(operation(w, "t", before + 1), c->operation);
         assert_string_equal(arena_cstr(w->a, json_get(info, "operationParameters")->text), c->parameters);
-        assert_string_equal(actions(w, "t", before + 1), c->actions);
+        assert_string_equal(sql_world_actions(w, "t", before + 1), c->actions);
         assert_int_equal(json_get_bool(info, "isBlindAppend", !c->blind), c->blind);
     }
 }
 
 static void what_asks_for_nothing_commits_nothing(void **state) {
     static const char *const statements[] = {"ALTER TABLE t ALTER COLUMN id TYPE INT", "ALTER TABLE t DROP COLUMN IF EXISTS nope", "ALTER TABLE t CLUSTER BY NONE", "ALTER TABLE t CHANGE COLUMN id id INT"};
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (id INT) USING DELTA");
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) OK(statements[i]);
-    assert_int_equal(latest(w, "t"), 0);
+    assert_int_equal(sql_world_latest(w, "t"), 0);
 }
 
 /* ---- properties ---- */
@@ -266,7 +152,7 @@ static const expected_protocol by_property[] = {
 };
 
 static void properties_bring_their_features(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     for (size_t i = 0; i < ARRAY_LEN(by_property); i++) {
         const expected_protocol *e = &by_property[i];
         OK("CREATE TABLE p (a INT, b STRING) USING DELTA");
@@ -280,42 +166,42 @@ static void properties_bring_their_features(void **state) {
 }
 
 static void rows_get_their_ids_before_row_tracking_is_on(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (a INT) USING DELTA");
     OK("INSERT INTO t VALUES (1), (2)");
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.enableRowTracking' = 'true')");
-    assert_string_equal(actions(w, "t", 2), "commitInfo protocol");
-    assert_string_equal(arena_cstr(w->a, json_get(action(w, "t", 2, "commitInfo"), "operationParameters")->text),
+    assert_string_equal(sql_world_actions(w, "t", 2), "commitInfo protocol");
+    assert_string_equal(arena_cstr(w->a, json_get(sql_world_action(w, "t", 2, "commitInfo"), "operationParameters")->text),
                         "{\"newProtocol\":\"{\\\"minReaderVersion\\\":1,\\\"minWriterVersion\\\":7,\\\"readerFeatures\\\":null,\\\"writerFeatures\\\":[\\\"domainMetadata\\\",\\\"rowTracking\\\","
                         "\\\"invariants\\\",\\\"appendOnly\\\"]}\"}");
-    assert_string_equal(actions(w, "t", 3), "commitInfo add domainMetadata");
-    const json_node *add = action(w, "t", 3, "add"), *info = action(w, "t", 3, "commitInfo");
+    assert_string_equal(sql_world_actions(w, "t", 3), "commitInfo add domainMetadata");
+    const json_node *add = sql_world_action(w, "t", 3, "add"), *info = sql_world_action(w, "t", 3, "commitInfo");
     assert_false(json_get_bool(add, "dataChange", true));
     assert_int_equal(json_get_i64(add, "baseRowId", -1), 0);
     assert_int_equal(json_get_i64(add, "defaultRowCommitVersion", -1), 3);
     assert_false(json_get_bool(info, "isBlindAppend", true));
     assert_true(str_eqz(json_get_str(info, "isolationLevel", STR("")), "SnapshotIsolation"));
-    assert_string_equal(arena_cstr(w->a, json_get(action(w, "t", 3, "domainMetadata"), "configuration")->text), "{\"rowIdHighWaterMark\":1,\"domainName\":\"delta.rowTracking\"}");
-    assert_string_equal(arena_cstr(w->a, json_get(action(w, "t", 4, "commitInfo"), "tags")->text), "{\"rowTrackingEnablementOnly\":\"true\"}");
+    assert_string_equal(arena_cstr(w->a, json_get(sql_world_action(w, "t", 3, "domainMetadata"), "configuration")->text), "{\"rowIdHighWaterMark\":1,\"domainName\":\"delta.rowTracking\"}");
+    assert_string_equal(arena_cstr(w->a, json_get(sql_world_action(w, "t", 4, "commitInfo"), "tags")->text), "{\"rowTrackingEnablementOnly\":\"true\"}");
     assert_non_null(property(w, "t", "delta.rowTracking.materializedRowIdColumnName"));
 }
 
 static void in_commit_timestamps_start_in_mid_life(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (a INT) USING DELTA");
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')");
-    int64_t at = json_get_i64(action(w, "t", 1, "commitInfo"), "inCommitTimestamp", -1);
+    int64_t at = json_get_i64(sql_world_action(w, "t", 1, "commitInfo"), "inCommitTimestamp", -1);
     assert_true(at > 0);
     assert_string_equal(property(w, "t", "delta.inCommitTimestampEnablementVersion"), "1");
     assert_int_equal(strtoll(property(w, "t", "delta.inCommitTimestampEnablementTimestamp"), NULL, 10), at);
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'false')");
-    assert_null(json_get(action(w, "t", 2, "commitInfo"), "inCommitTimestamp"));
+    assert_null(json_get(sql_world_action(w, "t", 2, "commitInfo"), "inCommitTimestamp"));
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')");
     assert_string_equal(property(w, "t", "delta.inCommitTimestampEnablementVersion"), "3");
 }
 
 static void widened_types_are_recorded_where_they_are(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (a TINYINT, m MAP<INT, ARRAY<FLOAT>>) USING DELTA TBLPROPERTIES ('delta.enableTypeWidening' = 'true')");
     OK("ALTER TABLE t ALTER COLUMN a TYPE SMALLINT");
     OK("ALTER TABLE t ALTER COLUMN a TYPE INT");
@@ -331,7 +217,7 @@ static void widened_types_are_recorded_where_they_are(void **state) {
 /* ---- protocol skew ---- */
 
 static void an_upgrade_is_told_or_refused(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (a INT) USING DELTA");
     assert_string_equal(w->message, "created, version 0");
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.enableTypeWidening' = 'true')");
@@ -345,7 +231,7 @@ static void an_upgrade_is_told_or_refused(void **state) {
     FAILS("PROTOCOL_UPGRADE_NOT_ALLOWED", "ALTER TABLE t CLUSTER BY (a)");
     FAILS("PROTOCOL_UPGRADE_NOT_ALLOWED", "CREATE TABLE n (a INT) USING DELTA TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')");
     FAILS("PROTOCOL_UPGRADE_NOT_ALLOWED", "CREATE TABLE n USING DELTA AS SELECT TIMESTAMP_NTZ'2020-01-01' AS t");
-    assert_int_equal(latest(w, "t"), 1);
+    assert_int_equal(sql_world_latest(w, "t"), 1);
     OK("ALTER TABLE t SET TBLPROPERTIES ('mine' = 'x')");
     OK("CREATE TABLE n (a INT) USING DELTA");
 }
@@ -373,7 +259,7 @@ static const expected_drop drops[] = {
 };
 
 static void features_are_retired_and_dropped(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     for (size_t i = 0; i < ARRAY_LEN(drops); i++) {
         const expected_drop *d = &drops[i];
         OK(arena_cstr(w->a, arena_printf(w->a, "CREATE TABLE f (a INT, b STRING) USING DELTA TBLPROPERTIES (%s)", d->properties)));
@@ -382,7 +268,7 @@ static void features_are_retired_and_dropped(void **state) {
         assert_string_equal(operations(w, "f", 2), d->operations);
         assert_string_equal(protocol(w, "f"), d->protocol);
         const char *before = property(w, "f", "delta.requireCheckpointProtectionBeforeVersion");
-        if (strstr(d->protocol, "checkpointProtection")) assert_int_equal(strtoll(before, NULL, 10), latest(w, "f"));
+        if (strstr(d->protocol, "checkpointProtection")) assert_int_equal(strtoll(before, NULL, 10), sql_world_latest(w, "f"));
         else assert_null(before);
         OK("INSERT INTO f VALUES (2, 'y')");
         OK("DROP TABLE f");
@@ -390,7 +276,7 @@ static void features_are_retired_and_dropped(void **state) {
 }
 
 static void checkpoints_fence_off_the_versions_that_used_it(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     store_entry entry;
     OK("CREATE TABLE f (a INT) USING DELTA TBLPROPERTIES ('delta.checkpointPolicy' = 'v2')");
     OK("ALTER TABLE f DROP FEATURE v2Checkpoint");
@@ -401,18 +287,18 @@ static void checkpoints_fence_off_the_versions_that_used_it(void **state) {
 }
 
 static void clustering_columns_follow_when_the_mapping_goes(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (a INT, s STRUCT<x: INT>) USING DELTA CLUSTER BY (a, s.x) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')");
     OK("ALTER TABLE t RENAME COLUMN a TO `b c`");
     FAILS("DELTA_INVALID_COLUMN_NAMES_WHEN_REMOVING_COLUMN_MAPPING", "ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none')");
     OK("ALTER TABLE t RENAME COLUMN `b c` TO `b.c`");
     OK("ALTER TABLE t SET TBLPROPERTIES ('delta.columnMapping.mode' = 'none')");
-    str configuration = json_get_str(action(w, "t", 3, "domainMetadata"), "configuration", STR(""));
+    str configuration = json_get_str(sql_world_action(w, "t", 3, "domainMetadata"), "configuration", STR(""));
     assert_string_equal(arena_cstr(w->a, configuration), "{\"clusteringColumns\":[[\"b.c\"],[\"s\",\"x\"]],\"domainName\":\"delta.clustering\"}");
 }
 
 static void what_cannot_be_dropped_is_refused(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE f (a INT) USING DELTA TBLPROPERTIES ('delta.enableRowTracking' = 'true', 'delta.feature.checkpointProtection' = 'supported')");
     FAILS("DELTA_FEATURE_DROP_UNSUPPORTED_CLIENT_FEATURE", "ALTER TABLE f DROP FEATURE nosuch");
     FAILS("DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE", "ALTER TABLE f DROP FEATURE appendOnly");
@@ -420,21 +306,21 @@ static void what_cannot_be_dropped_is_refused(void **state) {
     FAILS("DELTA_FEATURE_DROP_DEPENDENT_FEATURE", "ALTER TABLE f DROP FEATURE domainMetadata");
     FAILS("DELTA_FEATURE_DROP_HISTORY_TRUNCATION_NOT_ALLOWED", "ALTER TABLE f DROP FEATURE rowTracking TRUNCATE HISTORY");
     FAILS("DELTA_FEATURE_CAN_ONLY_DROP_CHECKPOINT_PROTECTION_WITH_HISTORY_TRUNCATION", "ALTER TABLE f DROP FEATURE checkpointProtection");
-    assert_int_equal(latest(w, "f"), 0);
+    assert_int_equal(sql_world_latest(w, "f"), 0);
 }
 
 static void history_is_truncated_when_its_time_has_come(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE f (a INT) USING DELTA TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')");
     OK("INSERT INTO f VALUES (1)");
     FAILS("DELTA_FEATURE_DROP_WAIT_FOR_RETENTION_PERIOD", "ALTER TABLE f DROP FEATURE deletionVectors TRUNCATE HISTORY");
     assert_string_equal(operations(w, "f", 2), "UNSET TBLPROPERTIES, Deletion Vector Tombstones, Empty Commit");
     FAILS("DELTA_FEATURE_DROP_HISTORICAL_VERSIONS_EXIST", "ALTER TABLE f DROP FEATURE deletionVectors TRUNCATE HISTORY");
-    assert_int_equal(latest(w, "f"), 4);
+    assert_int_equal(sql_world_latest(w, "f"), 4);
     OK("ALTER TABLE f SET TBLPROPERTIES ('delta.dropFeatureTruncateHistory.retentionDuration' = 'interval 0 seconds')");
     OK("ALTER TABLE f DROP FEATURE deletionVectors TRUNCATE HISTORY");
-    assert_true(str_is_null(commit_text(w, "f", 0))); /* gone, with all that used the feature */
-    const json_node *p = action(w, "f", 6, "protocol");
+    assert_true(str_is_null(sql_world_commit(w, "f", 0))); /* gone, with all that used the feature */
+    const json_node *p = sql_world_action(w, "f", 6, "protocol");
     assert_int_equal(json_get_i64(p, "minWriterVersion", 0), 2);
     assert_null(json_get(p, "writerFeatures"));
     OK("INSERT INTO f VALUES (2)");
@@ -443,37 +329,37 @@ static void history_is_truncated_when_its_time_has_come(void **state) {
 /* ---- names and places ---- */
 
 static void a_managed_table_takes_its_folder_along(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     store_entry entry;
     OK("CREATE TABLE a (x INT) USING DELTA");
     OK("INSERT INTO a VALUES (1)");
     OK("ALTER TABLE a RENAME TO b");
     assert_int_equal(store_stat(w->files, arena_printf(w->a, "%s/a", w->folder), w->a, &entry, NULL), SILT_NOT_FOUND);
-    assert_int_equal(latest(w, "b"), 1);
+    assert_int_equal(sql_world_latest(w, "b"), 1);
     OK("CREATE TABLE a (y STRING) USING DELTA"); /* the old name is free */
     FAILS("TABLE_OR_VIEW_ALREADY_EXISTS", "ALTER TABLE a RENAME TO b");
     OK("INSERT INTO b VALUES (2)");
-    assert_int_equal(latest(w, "b"), 2);
+    assert_int_equal(sql_world_latest(w, "b"), 2);
     OK(arena_cstr(w->a, arena_printf(w->a, "CREATE TABLE e (x INT) USING DELTA LOCATION '%s/elsewhere'", w->folder)));
     OK("ALTER TABLE e RENAME TO e2"); /* an external table stays where it is */
     OK("INSERT INTO e2 VALUES (1)");
-    assert_int_equal(latest(w, "elsewhere"), 1);
+    assert_int_equal(sql_world_latest(w, "elsewhere"), 1);
 }
 
 static void sync_identity_covers_what_is_there(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     OK("CREATE TABLE t (id BIGINT GENERATED BY DEFAULT AS IDENTITY (START WITH 10 INCREMENT BY -3), v INT) USING DELTA");
     OK("INSERT INTO t VALUES (-100, 1)");
     FAILS("DELTA_IDENTITY_COLUMNS_ALTER_NON_IDENTITY_COLUMN", "ALTER TABLE t ALTER COLUMN v SYNC IDENTITY");
     OK("ALTER TABLE t ALTER COLUMN id SYNC IDENTITY");
     assert_non_null(strstr(schema_json(w, "t"), "\"delta.identity.highWaterMark\":-101"));
-    int64_t v = latest(w, "t");
+    int64_t v = sql_world_latest(w, "t");
     assert_string_equal(operation(w, "t", v), "CHANGE COLUMN");
-    assert_string_equal(arena_cstr(w->a, json_get(action(w, "t", v, "commitInfo"), "tags")->text), "{\"delta.identity.schemaUpdate\":\"true\"}");
+    assert_string_equal(arena_cstr(w->a, json_get(sql_world_action(w, "t", v, "commitInfo"), "tags")->text), "{\"delta.identity.schemaUpdate\":\"true\"}");
 }
 
 int main(void) {
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, sql_world_setup, sql_world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(commits_are_spelled_as_spark_spells_them),
         TEST(what_asks_for_nothing_commits_nothing),

@@ -2,126 +2,13 @@
  * MERGE INTO in the log and in files: which files are read, what is written which way, commit parameters and metrics in Spark's words, change files, EXPLAIN. What the statement
  * answers is in tests/sql/spark/merge.test and tests/sql/write/merge.test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/json.h"
-#include "sql/sql.h"
-
-typedef struct world {
-    char folder[64];
-    arena *a;
-    store_registry *stores;
-    store *files;
-    session *session;
-    silt_error err;
-    const char *message; /* of the last statement */
-} world;
-
-static silt_status open_files(str authority, void *config, store **out, silt_error *err) {
-    (void)authority;
-    (void)config;
-    return store_local_open(out, err);
-}
-
-static int setup(void **state) {
-    world *w = calloc(1, sizeof *w);
-    snprintf(w->folder, sizeof w->folder, "/tmp/silt-merge-XXXXXX");
-    if (!mkdtemp(w->folder)) return -1;
-    w->a = arena_new();
-    const str key = STR("spark.sql.warehouse.dir"), folder = str_of(w->folder);
-    assert_int_equal(store_registry_new(&w->stores, NULL), SILT_OK);
-    assert_int_equal(store_registry_add(w->stores, "file", open_files, NULL, NULL), SILT_OK);
-    assert_int_equal(store_local_open(&w->files, NULL), SILT_OK);
-    session_options options = {.stores = w->stores, .keys = &key, .values = &folder, .n_settings = 1};
-    assert_int_equal(session_open(&options, &w->session, &w->err), SILT_OK);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state) {
-    world *w = *state;
-    char command[96];
-    session_close(w->session);
-    store_close(w->files);
-    store_registry_free(w->stores);
-    snprintf(command, sizeof command, "rm -rf %s", w->folder);
-    int removed = system(command);
-    arena_free(w->a);
-    free(w);
-    return removed;
-}
-
-static silt_status run_sql(world *w, const char *text) {
-    statement_result *r;
-    w->err = (silt_error){.status = SILT_OK};
-    silt_status status = session_run(w->session, str_of(text), NULL, &r, &w->err);
-    if (status != SILT_OK) return status;
-    w->message = arena_cstr(w->a, statement_result_message(r));
-    statement_result_free(r);
-    return SILT_OK;
-}
-
-#define OK(text)                                                                                                                       \
-    do {                                                                                                                               \
-        if (run_sql(w, (text)) != SILT_OK) fail_msg("%s: [%s] %s %s", (text), w->err.condition, w->err.message, w->err.detail);        \
-    } while (0)
-#define FAILS(condition_, text)                              \
-    do {                                                     \
-        assert_int_not_equal(run_sql(w, (text)), SILT_OK);   \
-        assert_string_equal(w->err.condition, (condition_)); \
-    } while (0)
-
-/* ---- the log ---- */
-
-static str commit_text(world *w, const char *table, int64_t version) {
-    buf text;
-    buf_init(&text, BUF_MAX_DEFAULT);
-    str path = arena_printf(w->a, "%s/%s/_delta_log/%020lld.json", w->folder, table, (long long)version);
-    str out = store_read(w->files, path, 0, -1, &text, NULL) == SILT_OK ? arena_str(w->a, buf_str(&text)) : STR_NULL;
-    buf_dispose(&text);
-    return out;
-}
-
-static int64_t latest(world *w, const char *table) {
-    int64_t v = 0;
-    while (!str_is_null(commit_text(w, table, v))) v++;
-    return v - 1;
-}
-
-/* "commitInfo metaData protocol" */
-static const char *actions(world *w, const char *table, int64_t version) {
-    str rest = commit_text(w, table, version), line, names = STR("");
-    while (str_next(&rest, '\n', &line)) {
-        const json_node *root;
-        if (line.len == 0) continue;
-        assert_int_equal(json_parse(line, w->a, &root, NULL), SILT_OK);
-        names = names.len ? arena_printf(w->a, "%.*s %.*s", STR_ARG(names), STR_ARG(root->keys[0])) : root->keys[0];
-    }
-    return arena_cstr(w->a, names);
-}
-
-static const json_node *action(world *w, const char *table, int64_t version, const char *name) {
-    str rest = commit_text(w, table, version), line;
-    while (str_next(&rest, '\n', &line)) {
-        const json_node *root;
-        if (line.len == 0) continue;
-        assert_int_equal(json_parse(line, w->a, &root, NULL), SILT_OK);
-        if (json_get(root, name)) return json_get(root, name);
-    }
-    return NULL;
-}
+#include "support/sql_world.h"
 
 /* ---- answers ---- */
 
 /* The rows of a query of integers, "1|2\n": read through the session's own result. */
-static const char *rows(world *w, const char *statement) {
+static const char *rows(sql_world *w, const char *statement) {
     statement_result *r;
     buf text;
     buf_init(&text, BUF_MAX_DEFAULT);
@@ -149,7 +36,7 @@ static const char *rows(world *w, const char *statement) {
 }
 
 /* The text of EXPLAIN. */
-static const char *plan(world *w, const char *statement) {
+static const char *plan(sql_world *w, const char *statement) {
     statement_result *r;
     buf text;
     buf_init(&text, BUF_MAX_DEFAULT);
@@ -173,27 +60,27 @@ static void shows(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("\"%s\" is not in: %s", part, text);
 }
 
-static const char *parameter(world *w, int64_t version, const char *key) {
-    return arena_cstr(w->a, json_get_str(json_get(action(w, "t", version, "commitInfo"), "operationParameters"), key, STR("?")));
+static const char *parameter(sql_world *w, int64_t version, const char *key) {
+    return arena_cstr(w->a, json_get_str(json_get(sql_world_action(w, "t", version, "commitInfo"), "operationParameters"), key, STR("?")));
 }
 
-static int64_t metric(world *w, int64_t version, const char *key) {
+static int64_t metric(sql_world *w, int64_t version, const char *key) {
     int64_t n = -1;
-    str text = json_get_str(json_get(action(w, "t", version, "commitInfo"), "operationMetrics"), key, STR(""));
+    str text = json_get_str(json_get(sql_world_action(w, "t", version, "commitInfo"), "operationMetrics"), key, STR(""));
     return str_to_i64(text, &n) ? n : -1;
 }
 
-static size_t count(world *w, int64_t version, const char *name) {
+static size_t count(sql_world *w, int64_t version, const char *name) {
     size_t n = 0;
-    str rest = str_of(actions(w, "t", version)), word;
+    str rest = str_of(sql_world_actions(w, "t", version)), word;
     while (str_next(&rest, ' ', &word)) n += str_eqz(word, name);
     return n;
 }
 
-static const char *all(world *w) { return rows(w, "SELECT id, v, p FROM t ORDER BY id"); }
+static const char *all(sql_world *w) { return rows(w, "SELECT id, v, p FROM t ORDER BY id"); }
 
 /* ids 0 … 9, v = 1, p = id % 2 */
-static void make(world *w, const char *properties, const char *partitioning) {
+static void make(sql_world *w, const char *properties, const char *partitioning) {
     OK(arena_printf(w->a, "CREATE TABLE t (id BIGINT, v BIGINT, p BIGINT) USING DELTA %s %s", partitioning, properties).ptr);
     OK("INSERT INTO t SELECT id, 1L, id % 2 FROM range(10)");
 }
@@ -204,11 +91,11 @@ static void make(world *w, const char *properties, const char *partitioning) {
 /* ---- ways ---- */
 
 static void an_upsert_copies(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "");
     OK("MERGE INTO t USING (SELECT * FROM VALUES (3L, 30L), (20L, 200L) s(id, v)) s ON t.id = s.id WHEN MATCHED AND s.v > 5 THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)");
     assert_string_equal(w->message, "1 updated, 0 deleted, 1 inserted, version 2");
-    assert_string_equal(actions(w, "t", 2), "commitInfo remove add");
+    assert_string_equal(sql_world_actions(w, "t", 2), "commitInfo remove add");
     assert_string_equal(parameter(w, 2, "predicate"), "[\"(t.id = s.id)\"]");
     assert_string_equal(parameter(w, 2, "matchedPredicates"), "[{\"predicate\":\"(s.v > 5L)\",\"actionType\":\"update\"}]");
     assert_string_equal(parameter(w, 2, "notMatchedPredicates"), "[{\"actionType\":\"insert\"}]");
@@ -224,7 +111,7 @@ static void an_upsert_copies(void **state) {
 }
 
 static void an_upsert_with_vectors_writes_what_changed(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, VECTORS, "");
     OK("MERGE INTO t USING (SELECT * FROM VALUES (3L, 30L), (20L, 200L) s(id, v)) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)");
     assert_int_equal(count(w, 2, "add"), 2);
@@ -239,35 +126,35 @@ static void an_upsert_with_vectors_writes_what_changed(void **state) {
 }
 
 static void inserts_alone_are_appended(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "TBLPROPERTIES ('delta.appendOnly' = 'true')", "");
     OK("MERGE INTO t USING (SELECT id, 7L AS v, 0L AS p FROM range(8, 12)) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT *");
-    assert_string_equal(actions(w, "t", 2), "commitInfo add");
+    assert_string_equal(sql_world_actions(w, "t", 2), "commitInfo add");
     assert_int_equal(metric(w, 2, "numTargetRowsInserted"), 2);
     FAILS("DELTA_CANNOT_MODIFY_APPEND_ONLY", "MERGE INTO t USING (SELECT 1L AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE");
-    assert_int_equal(latest(w, "t"), 2);
+    assert_int_equal(sql_world_latest(w, "t"), 2);
 }
 
 static void nothing_changed_is_no_commit(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "");
     OK("MERGE INTO t USING (SELECT 77L AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE");
     OK("MERGE INTO t USING (SELECT 7L AS id) s ON t.id = s.id WHEN MATCHED AND t.v = 5 THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)");
     OK("MERGE INTO t USING (SELECT 7L AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)");
     assert_string_equal(w->message, "nothing to change");
-    assert_int_equal(latest(w, "t"), 1);
+    assert_int_equal(sql_world_latest(w, "t"), 1);
 }
 
 /* ---- pruning: a file that is not needed may as well be gone ---- */
 
-static void lose(world *w, const char *folder) {
+static void lose(sql_world *w, const char *folder) {
     char command[160];
     snprintf(command, sizeof command, "rm -rf '%s/t/%s'", w->folder, folder);
     assert_int_equal(system(command), 0);
 }
 
 static void conditions_leave_partitions_out(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "PARTITIONED BY (p)");
     const char *merge = "MERGE INTO t USING (SELECT id, 5L AS v FROM range(4)) s ON t.id = s.id AND t.p = 1 WHEN MATCHED THEN UPDATE SET v = s.v";
     shows(plan(w, merge), "files of the target: 1 of 2 (left out: 1 by partition, 0 by statistics)");
@@ -279,7 +166,7 @@ static void conditions_leave_partitions_out(void **state) {
 }
 
 static void the_sources_values_leave_partitions_out(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "PARTITIONED BY (p)");
     lose(w, "p=0");
     OK("MERGE INTO t USING (SELECT 3L AS id, 1L AS p UNION ALL SELECT 4L, 1L) s ON t.id = s.id AND t.p = s.p WHEN MATCHED THEN UPDATE SET v = 9 WHEN NOT MATCHED THEN INSERT (id, v, p) VALUES (s.id, 8, s.p)");
@@ -289,10 +176,10 @@ static void the_sources_values_leave_partitions_out(void **state) {
 }
 
 static void the_sources_range_leaves_files_out(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "");
     OK("INSERT INTO t SELECT id, 1L, 3L FROM range(100, 110)");
-    str path = json_get_str(action(w, "t", 1, "add"), "path", STR("?"));
+    str path = json_get_str(sql_world_action(w, "t", 1, "add"), "path", STR("?"));
     lose(w, arena_cstr(w->a, path));
     OK("MERGE INTO t USING (SELECT id FROM range(105, 500)) s ON t.id = s.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED AND s.id = 400 THEN INSERT (id) VALUES (s.id)");
     assert_string_equal(w->message, "0 updated, 5 deleted, 1 inserted, version 3");
@@ -300,18 +187,18 @@ static void the_sources_range_leaves_files_out(void **state) {
 
 /* Rows that a NOT MATCHED BY SOURCE clause may take are read, others not. */
 static void lone_rows_of_the_target_are_read(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "PARTITIONED BY (p)");
     lose(w, "p=0");
     OK("MERGE INTO t USING (SELECT 1L AS id, 1L AS p) s ON t.id = s.id AND t.p = s.p WHEN NOT MATCHED BY SOURCE AND t.p = 1 AND t.id < 6 THEN DELETE");
     assert_string_equal(w->message, "0 updated, 2 deleted, 0 inserted, version 2");
-    assert_int_not_equal(run_sql(w, "MERGE INTO t USING (SELECT 1L AS id, 1L AS p) s ON t.id = s.id AND t.p = s.p WHEN NOT MATCHED BY SOURCE THEN DELETE"), SILT_OK);
+    assert_int_not_equal(sql_world_run(w, "MERGE INTO t USING (SELECT 1L AS id, 1L AS p) s ON t.id = s.id AND t.p = s.p WHEN NOT MATCHED BY SOURCE THEN DELETE"), SILT_OK);
 }
 
 /* ---- the change feed ---- */
 
 static void changes_of_all_kinds(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, FEED, "");
     OK("MERGE INTO t USING (SELECT * FROM VALUES (1L, 10L), (2L, 20L), (30L, 300L) s(id, v)) s ON t.id = s.id WHEN MATCHED AND s.id = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v) "
        "WHEN NOT MATCHED BY SOURCE AND t.id = 9 THEN UPDATE SET v = 0 WHEN NOT MATCHED BY SOURCE AND t.id = 8 THEN DELETE");
@@ -325,7 +212,7 @@ static void changes_of_all_kinds(void **state) {
 /* ---- the source ---- */
 
 static void the_source_is_read_once(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "PARTITIONED BY (p)");
     OK("MERGE INTO t USING (SELECT CAST(floor(rand() * 10) AS BIGINT) AS id, 1000L AS v FROM range(1)) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v + s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (-1)");
     assert_string_equal(w->message, "1 updated, 0 deleted, 0 inserted, version 2");
@@ -333,7 +220,7 @@ static void the_source_is_read_once(void **state) {
 }
 
 static void the_target_is_its_own_source(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "");
     OK("MERGE INTO t USING t AS s ON t.id = s.id + 5 WHEN MATCHED THEN UPDATE SET v = s.id WHEN NOT MATCHED AND s.id < 7 THEN INSERT (id, v, p) VALUES (s.id + 5, -1, 0) WHEN NOT MATCHED BY SOURCE AND t.id < 4 THEN DELETE");
     assert_string_equal(all(w), "4|1|0\n5|0|1\n6|1|0\n7|2|1\n8|3|0\n9|4|1\n10|-1|0\n11|-1|0\n");
@@ -341,7 +228,7 @@ static void the_target_is_its_own_source(void **state) {
 
 /* Conjuncts over both sides at once: outer joins then go by row numbers. */
 static void conditions_over_both_sides(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "", "");
     const char *source = "(SELECT * FROM VALUES (1L, 1L), (2L, 5L), (3L, 1L), (50L, 1L) s(id, v)) s ON t.id = s.id AND t.id + s.v > 3";
     OK(arena_printf(w->a, "MERGE INTO t USING %s WHEN MATCHED THEN UPDATE SET v = 100 WHEN NOT MATCHED THEN INSERT (id, v) VALUES (-s.id, s.v) WHEN NOT MATCHED BY SOURCE AND t.id > 6 THEN DELETE", source).ptr);
@@ -355,7 +242,7 @@ static void conditions_over_both_sides(void **state) {
 /* ---- refusals leave nothing ---- */
 
 static void a_refused_merge_leaves_the_table(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, "TBLPROPERTIES ('delta.constraints.small' = 'v < 50')", "");
     FAILS("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE", "MERGE INTO t USING (SELECT 1L AS id UNION ALL SELECT 1L) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 2");
     FAILS("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "MERGE INTO t USING (SELECT 1L AS id) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 50");
@@ -368,7 +255,7 @@ static void a_refused_merge_leaves_the_table(void **state) {
 }
 
 static void explain_tells_the_plan(void **state) {
-    world *w = *state;
+    sql_world *w = *state;
     make(w, VECTORS, "");
     const char *text = plan(w, "MERGE INTO t USING (SELECT 1L AS id) s ON t.id = s.id AND t.id < 100 WHEN MATCHED AND t.v = 1 THEN DELETE WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id) WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = 2");
     shows(text, "on ((t.id = s.id) AND (t.id < 100L))");
@@ -378,10 +265,10 @@ static void explain_tells_the_plan(void **state) {
     shows(text, "join: full outer join");
     shows(text, "way: deletion vectors");
     shows(plan(w, "MERGE INTO t USING (SELECT 1L AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"), "way: append only");
-    assert_int_equal(latest(w, "t"), 1);
+    assert_int_equal(sql_world_latest(w, "t"), 1);
 }
 
-#define WITH_WORLD(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+#define WITH_WORLD(fn) cmocka_unit_test_setup_teardown(fn, sql_world_setup, sql_world_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -1,0 +1,204 @@
+/*
+ * PUBLISH TABLE. New folders are made beside the copy, complete and durable, and change places with the old ones; what left is removed after. A run that stops leaves a copy whose every
+ * folder is whole, and a folder beside it that a later run removes.
+ */
+#include "ops/maintain/publish.h"
+
+#include "base/ident.h"
+#include "base/time.h"
+#include "base/uri.h"
+#include "ops/commit.h"
+#include "ops/maintain/publish_run.h"
+
+#define STAGE_AGE_MS ((int64_t)24 * 3600 * 1000) /* no run takes longer: an older stage is a dead one's */
+
+/* ---- the copy's schema ---- */
+
+static silt_status check_type(const op *o, const data_type *t) {
+    if (t->id == TYPE_VARIANT) return err_PUBLISH_UNSUPPORTED(o->err, "VARIANT columns");
+    if (t->key) TRY(check_type(o, t->key));
+    if (t->element) TRY(check_type(o, t->element));
+    for (size_t i = 0; t->id == TYPE_STRUCT && i < t->n_fields; i++) TRY(check_type(o, t->fields[i].type));
+    return SILT_OK;
+}
+
+static silt_status define_copy(publish_run *r) {
+    const op *o = r->o;
+    const delta_metadata *m = delta_snapshot_metadata(r->spec->snapshot);
+    const data_type *logical = schema_use_logical_names(m->schema, o->a);
+    field *fields = ARENA_ARRAY(o->a, m->schema->n_fields + 1, field);
+    size_t n = 0;
+    if (!logical || !fields) return error_no_memory(o->err);
+    for (size_t i = 0; i < logical->n_fields; i++) {
+        TRY(check_type(o, logical->fields[i].type));
+        if (logical->fields[i].type->id != TYPE_VOID) fields[n++] = logical->fields[i];
+    }
+    r->schema = type_struct(o->a, fields, n);
+    if (!r->schema) return error_no_memory(o->err);
+    ops_write_target_init(&r->target, r->spec->snapshot);
+    r->target.schema = r->target.metadata.schema = r->schema;
+    r->target.metadata.configuration = (str_map){0}; /* no mapping, no random folders: plain */
+    return SILT_OK;
+}
+
+/* ---- the stage ---- */
+
+static silt_status remove_tree(const publish_run *r, str folder) {
+    const op *o = r->o;
+    store_list_result list = {0};
+    TRY(store_list(r->spec->store, folder, STR_NULL, false, o->a, &list, o->err));
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i].is_dir) TRY(remove_tree(r, list.items[i].path));
+        else TRY(store_remove(r->spec->store, list.items[i].path, o->err));
+    }
+    return store_remove_dir(r->spec->store, folder, o->err);
+}
+
+/* Best effort: what is left is hidden, and the next run but one removes it. */
+static void drop_stage(const publish_run *r, str stage) {
+    silt_error ignored = {0};
+    op inner = *r->o;
+    publish_run quiet = *r;
+    inner.err = &ignored;
+    quiet.o = &inner;
+    (void)!remove_tree(&quiet, stage);
+}
+
+static str stage_prefix(const publish_run *r) { return arena_printf(r->o->a, ".%.*s" PUBLISH_STAGE, STR_ARG(path_name(r->spec->folder))); }
+
+static silt_status drop_dead_stages(const publish_run *r, str prefix) {
+    store_list_result list = {0};
+    silt_error ignored = {0};
+    if (store_list(r->spec->store, path_parent(r->spec->folder), STR_NULL, false, r->o->a, &list, &ignored) != SILT_OK) return SILT_OK;
+    for (size_t i = 0; i < list.count; i++) {
+        bool is_stage = list.items[i].is_dir && str_starts_with(path_name(list.items[i].path), prefix);
+        if (is_stage && list.items[i].modified_ms < time_now_ms() - STAGE_AGE_MS) drop_stage(r, list.items[i].path);
+    }
+    return SILT_OK;
+}
+
+static silt_status make_stage(publish_run *r) {
+    const op *o = r->o;
+    char number[37];
+    str prefix = stage_prefix(r);
+    uuid_generate(number);
+    if (str_is_null(prefix)) return error_no_memory(o->err);
+    TRY(drop_dead_stages(r, prefix));
+    r->stage = arena_printf(o->a, "%.*s/%.*s%s", STR_ARG(path_parent(r->spec->folder)), STR_ARG(prefix), number);
+    if (str_is_null(r->stage)) return error_no_memory(o->err);
+    return store_make_dirs(r->spec->store, r->stage, o->err);
+}
+
+/* After the change: folders that left hold what their markers name. What somebody else has put there meanwhile stays, and is told of. */
+static silt_status retire(const publish_run *r, str folder) {
+    const op *o = r->o;
+    store_list_result list = {0};
+    TRY(store_list(r->spec->store, folder, STR_NULL, false, o->a, &list, o->err));
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].is_dir) TRY(retire(r, list.items[i].path));
+    return publish_remove_folder(r, folder);
+}
+
+static silt_status retire_stage(const publish_run *r) {
+    bool is_there;
+    store_entry entry;
+    is_there = store_stat(r->spec->store, r->stage, r->o->a, &entry, NULL) == SILT_OK;
+    if (!is_there) return SILT_OK; /* the whole stage has become the copy */
+    silt_error failure = {0};
+    op inner = *r->o;
+    publish_run quiet = *r;
+    inner.err = &failure;
+    quiet.o = &inner;
+    if (retire(&quiet, r->stage) == SILT_OK) return SILT_OK;
+    str text = arena_printf(r->o->a, "the copy is published, but what was there before is still in %.*s: %s", STR_ARG(r->stage), failure.message);
+    if (text.ptr) ops_note(r->o, text.ptr);
+    return SILT_OK;
+}
+
+/* ---- changing places ---- */
+
+static silt_status exists(const publish_run *r, str path, bool *out) {
+    store_entry entry;
+    silt_error failure = {0};
+    silt_status status = store_stat(r->spec->store, path, r->o->a, &entry, &failure);
+    *out = status == SILT_OK;
+    if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK;
+    if (r->o->err) *r->o->err = failure;
+    return status;
+}
+
+static silt_status put_in_place(const publish_run *r, str made, str place) {
+    bool is_there;
+    TRY(exists(r, place, &is_there));
+    return is_there ? store_swap_dirs(r->spec->store, made, place, r->o->err) : store_move_dir(r->spec->store, made, place, r->o->err);
+}
+
+/* Folders above it that are empty now. */
+static void drop_empty_parents(const publish_run *r, str folder) {
+    silt_error ignored = {0};
+    for (folder = path_parent(folder); folder.len > r->spec->folder.len; folder = path_parent(folder))
+        if (store_remove_dir(r->spec->store, folder, &ignored) != SILT_OK) return;
+}
+
+static silt_status take_away(const publish_run *r, size_t i) {
+    const op *o = r->o;
+    str from = path_join(o->a, r->spec->folder, r->leaving[i]), to = arena_printf(o->a, "%.*s/.gone/%zu", STR_ARG(r->stage), i);
+    if (str_is_null(from) || str_is_null(to)) return error_no_memory(o->err);
+    TRY(store_move_dir(r->spec->store, from, to, o->err));
+    drop_empty_parents(r, from);
+    return SILT_OK;
+}
+
+static silt_status change_partitions(const publish_run *r) {
+    const op *o = r->o;
+    for (size_t i = 0; i < r->n_folders; i++) {
+        const publish_folder *f = &r->folders[i];
+        if (!f->is_changed) continue;
+        str made = path_join(o->a, r->stage, f->path), place = path_join(o->a, r->spec->folder, f->path);
+        if (str_is_null(made) || str_is_null(place)) return error_no_memory(o->err);
+        TRY(put_in_place(r, made, place));
+    }
+    for (size_t i = 0; i < r->n_leaving; i++) TRY(take_away(r, i));
+    return publish_marker_write(r, r->spec->folder, STR_NULL, NULL, 0);
+}
+
+static silt_status change(const publish_run *r) {
+    return r->whole ? put_in_place(r, r->stage, r->spec->folder) : change_partitions(r);
+}
+
+/* ---- the whole ---- */
+
+static void count(const publish_run *r, size_t n_changed) {
+    publish_result *out = r->out;
+    out->partitions_written = (int64_t)n_changed;
+    out->partitions_unchanged = (int64_t)(r->n_folders - n_changed);
+    out->partitions_removed = (int64_t)r->n_leaving;
+}
+
+static silt_status publish(publish_run *r) {
+    size_t n_changed = 0;
+    TRY(define_copy(r));
+    TRY(publish_list_table(r));
+    TRY(publish_compare(r));
+    for (size_t i = 0; i < r->n_folders; i++) n_changed += r->folders[i].is_changed;
+    count(r, n_changed);
+    bool empty_first = r->whole && r->n_folders == 0; /* a partitioned table without rows */
+    if (n_changed == 0 && r->n_leaving == 0 && !empty_first) return SILT_OK;
+    TRY(make_stage(r));
+    silt_status status = publish_build(r);
+    if (status != SILT_OK) {
+        drop_stage(r, r->stage);
+        return status;
+    }
+    status = change(r);
+    silt_status retired = retire_stage(r);
+    return status != SILT_OK ? status : retired;
+}
+
+silt_status ops_publish(const ops_env *env, const publish_spec *spec, arena *a, publish_result *out, silt_error *err) {
+    op o = {.env = env, .a = a, .err = err};
+    publish_run r = {.o = &o, .spec = spec, .out = out};
+    *out = (publish_result){.version = delta_snapshot_version(spec->snapshot)};
+    if (!store_can_swap(spec->store) || !store_can_move(spec->store)) return err_UNSUPPORTED_FEATURE(err, "publishing into anything but a local folder");
+    return publish(&r);
+}

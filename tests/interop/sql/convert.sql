@@ -1,0 +1,23 @@
+-- CONVERT TO DELTA as far as SQL alone can ask for it: tables that are Delta already, names that lead nowhere, wrong clauses. Folders: convert_cases.py.
+CREATE TABLE delta.`${DIR}/t` USING delta PARTITIONED BY (p) AS SELECT 1 AS id, 'x' AS p;
+CREATE TABLE named (id INT) USING delta;
+CREATE VIEW looking AS SELECT 1 AS id;
+CONVERT TO DELTA parquet.`${DIR}/t`;
+CONVERT TO DELTA parquet.`${DIR}/t` PARTITIONED BY (p STRING);
+CONVERT TO DELTA parquet.`${DIR}/t` NO STATISTICS PARTITIONED BY (p STRING COMMENT 'c', q INT NOT NULL);
+convert to delta PARQUET.`${DIR}/t`;
+CONVERT TO DELTA delta.`${DIR}/t`;
+CONVERT TO DELTA named;
+CONVERT TO DELTA default.named NO STATISTICS;
+SELECT * FROM delta.`${DIR}/t`;
+CONVERT TO DELTA nothing;
+CONVERT TO DELTA nodatabase.nothing;
+CONVERT TO DELTA `/nowhere/at/all`;
+CONVERT TO DELTA parquet.`${DIR}/t` PARTITIONED BY (p STRING) NO STATISTICS;
+CONVERT TO DELTA parquet.`${DIR}/t` PARTITIONED BY ();
+CONVERT TO DELTA parquet.`${DIR}/t` PARTITIONED BY (p);
+CONVERT TO DELTA parquet.`${DIR}/t` NO STATISTICS NO STATISTICS;
+CONVERT TO DELTA parquet.`${DIR}/t` STATISTICS;
+CONVERT DELTA parquet.`${DIR}/t`;
+CONVERT TO parquet.`${DIR}/t`;
+CONVERT TO DELTA;

@@ -1,0 +1,31 @@
+-- deletion vectors: OPTIMIZE takes those of files that have company, REORG all of them
+CREATE TABLE v (id BIGINT, p INT) USING DELTA PARTITIONED BY (p) TBLPROPERTIES (delta.enableDeletionVectors = true);
+INSERT INTO v SELECT id, 0 FROM range(0, 100, 1, 1);
+INSERT INTO v SELECT id, 1 FROM range(100, 200, 1, 1);
+DELETE FROM v WHERE id % 2 = 0;
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_path) FROM v;
+OPTIMIZE v;
+INSERT INTO v SELECT id, 1 FROM range(200, 300, 1, 1);
+OPTIMIZE v WHERE p = 1;
+SELECT p, count(*), sum(id), count(DISTINCT _metadata.file_path) FROM v GROUP BY p ORDER BY p;
+REORG TABLE v WHERE p = 0 APPLY (PURGE);
+REORG TABLE v APPLY (PURGE);
+SELECT p, count(*), sum(id), count(DISTINCT _metadata.file_path) FROM v GROUP BY p ORDER BY p;
+SELECT count(*) FROM v VERSION AS OF 2;
+-- sizes: files at or above the smallest size stay, bins end before the largest
+CREATE TABLE z (id BIGINT) USING DELTA;
+INSERT INTO z SELECT id FROM range(0, 10, 1, 1);
+INSERT INTO z SELECT id FROM range(10, 20, 1, 1);
+INSERT INTO z SELECT id FROM range(20, 30, 1, 1);
+SET spark.databricks.delta.optimize.minFileSize = 1;
+OPTIMIZE z;
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_path) FROM z;
+SET spark.databricks.delta.optimize.minFileSize = 1073741824;
+SET spark.databricks.delta.optimize.maxFileSize = 1;
+OPTIMIZE z;
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_path) FROM z;
+SET spark.databricks.delta.optimize.maxFileSize = 1073741824;
+OPTIMIZE z;
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_path) FROM z;
+OPTIMIZE z;
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_path) FROM z;
