@@ -9,6 +9,10 @@ usage: bench.py [--silt PATH] [--only NAME] [--rounds N] [--record]
   small_appends    20 appends of 10 rows, one process each
   start            silt sql "SELECT 1", warm
   merge_cow …      row-level changes: see row_changes.py
+  vacuum_dry_run   a dry run over 1,100,000 files: see vacuum.py
+  compact_10000    many small files: see optimize.py
+  convert …        CONVERT TO DELTA: see convert.py
+  zorder …         Z-order: see zorder.py
 
 The rounds alternate; the least time of each counts (the machine is shared), and its peak. Ratios matter, not seconds.
 """
@@ -24,7 +28,11 @@ import subprocess
 import sys
 import tempfile
 
+import convert
+import optimize
 import row_changes
+import vacuum
+import zorder
 from measuring import DATA, compare, expect, once, python
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -147,7 +155,11 @@ def main():
              "small_appends": lambda: small(a.silt, a.rounds),
              "start": lambda: compare(max(5, a.rounds), [("silt SELECT 1", [a.silt, "sql", "SELECT 1"], None, None), ("python + duckdb SELECT 1", python("import duckdb\nduckdb.connect().execute('SELECT 1').fetchall()"), None, None)])}
     steps.update(row_changes.steps(a.silt, lambda: once("lineitem", make_lineitem), a.rounds))
-    goals = {"open_json": "deltalake / silt ≥ 10, peak < 400 MB", "open_checkpoint": "deltalake / silt ≥ 6, peak < 300 MB", "append": "silt / DuckDB COPY ≤ 1.2", "small_appends": "", "start": "< 0.1 s", **row_changes.GOALS}
+    steps.update(vacuum.steps(a.silt, a.rounds))
+    steps.update(optimize.steps(a.silt, a.rounds))
+    steps.update(convert.steps(a.silt, a.rounds))
+    steps.update(zorder.steps(a.silt, lambda: once("lineitem", make_lineitem), a.rounds))
+    goals = {"open_json": "deltalake / silt ≥ 10, peak < 400 MB", "open_checkpoint": "deltalake / silt ≥ 6, peak < 300 MB", "append": "silt / DuckDB COPY ≤ 1.2", "small_appends": "", "start": "< 0.1 s", **row_changes.GOALS, **vacuum.GOALS, **optimize.GOALS, **convert.GOALS, **zorder.GOALS}
     lines = ["| run | who | seconds | peak MB | peer's time / Silt's |", "|---|---|---|---|---|"]
     failed = False
     for name, step in steps.items():

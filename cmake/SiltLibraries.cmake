@@ -5,6 +5,9 @@ pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(libedit REQUIRED IMPORTED_TARGET libedit)
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
 
+# toml++ is used as headers alone: nothing of it is linked.
+find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+
 # Debian's libroaring has no pkg-config file.
 find_path(ROARING_INCLUDE roaring/roaring.h REQUIRED)
 find_library(ROARING_LIBRARY roaring REQUIRED)

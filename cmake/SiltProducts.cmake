@@ -27,7 +27,7 @@ if(TARGET silt_api AND EXISTS ${_map})
 endif()
 
 # The command sees the public headers only; silt_cli is all of it but main(), for its unit tests.
-file(GLOB_RECURSE _cli CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c)
+file(GLOB_RECURSE _cli CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/cli/*.c ${CMAKE_SOURCE_DIR}/src/cli/*.cc)
 set(_main ${CMAKE_SOURCE_DIR}/src/cli/main.c)
 if(_cli)
   list(REMOVE_ITEM _cli ${_main})

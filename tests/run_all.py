@@ -12,7 +12,8 @@ Suites (each left out while its folder does not exist):
   unit       tests/unit                                              golden     tests/golden/check*.py, *.sh
   contract   tests/contract                                          fault      tests/fault: programs and scripts
   sql        tests/sql/**/*.test by sql_runner                       fuzz       corpora of tests/fuzz, replayed
-  isolation  tests/isolation/**/*.spec by isolation_runner           examples   examples/*.c, each must end with status 0
+  isolation  tests/isolation/**/*.spec by isolation_runner           doctor     tests/doctor/*.py
+  examples   examples/*.c, each must end with status 0
   data       ../shared/data/check_tables.py, where that folder is
 Scripts whose names begin with "_" or "lib" are helpers, not tests. What a test finds in its environment: SILT (the command),
 SILT_SOURCE_DIR, SILT_BUILD_DIR, SILT_CC, HOME and TMPDIR (folders of its own, removed afterwards).
@@ -195,7 +196,8 @@ class Runner:
                 ("fault", lambda: self.program_jobs("fault", 900) + self.script_jobs("fault", ("*.py", "*.sh"), 900)),
                 ("fuzz", self.fuzz),
                 ("golden", lambda: self.script_jobs("golden", ("check*.py", "*.sh"))),
-                ("cli", lambda: self.script_jobs("cli", ("*.py", "*.sh")))):
+                ("cli", lambda: self.script_jobs("cli", ("*.py", "*.sh"))),
+                ("doctor", lambda: self.script_jobs("doctor", ("*.py",)))):
             if there("tests/" + suite): yield suite, make()
         if there("examples"): yield "examples", self.examples()
         yield "data", self.data()

@@ -143,6 +143,13 @@ SILT_API silt_status silt_snapshot_scan(silt_snapshot *snapshot, const silt_scan
 /** Write a checkpoint of this snapshot now. */
 SILT_API silt_status silt_snapshot_checkpoint(silt_snapshot *snapshot, silt_error *err);
 
+/**
+ * What changed between two schemas, each Delta's schema JSON or DDL ("id BIGINT NOT NULL, day DATE"): one row per change, (column, change, before, after, breaking), where `change` is
+ * added, dropped, renamed, type, nullability, order or metadata, and `breaking` tells that readers by the older schema fail or read something else. Columns pair by their column mapping
+ * ids, or by_name. No rows: the same.
+ */
+SILT_API silt_status silt_schema_compare(const char *before, const char *after, bool by_name, struct ArrowArrayStream *out, silt_error *err);
+
 /* ---- writing ---- */
 
 typedef enum silt_save_mode { SILT_APPEND = 0, SILT_OVERWRITE = 1, SILT_ERROR_IF_EXISTS = 2, SILT_IGNORE = 3 } silt_save_mode;
@@ -175,7 +182,8 @@ typedef struct silt_write_result {
  */
 SILT_API silt_status silt_write(silt_session *session, const char *table, struct ArrowArrayStream *rows, const silt_write_options *options, silt_write_result *out, silt_error *err);
 
-/** The same from files: format "csv", "json" or "parquet" (NULL: by the names), reader options by Spark's names, `schema` as DDL text or NULL to infer it. */
+/** The same from files: format "csv", "json" or "parquet" (NULL: by the names), reader options by Spark's names, `schema` as DDL text or NULL to infer it. Files can be read again:
+ * a load that lost to another writer is done anew as often as the session's silt.commit.rerun says. */
 typedef struct silt_load_options {
     size_t struct_size;
     const char *format;

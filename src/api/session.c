@@ -74,8 +74,8 @@ const char *silt_session_get(silt_session *s, const char *key) {
     return buf_cstr(&s->text);
 }
 
-void silt_session_cancel(silt_session *s) { s->cancel.requested = 1; }
-void silt_session_resume(silt_session *s) { s->cancel.requested = 0; }
+void silt_session_cancel(silt_session *s) { cancel_request(&s->cancel, true); }
+void silt_session_resume(silt_session *s) { cancel_request(&s->cancel, false); }
 
 /* ---- statements ---- */
 

@@ -58,6 +58,28 @@ static const char *format_of(const char *file) {
     return NULL;
 }
 
+/** A load while it may be done again: files can be read twice, a stream cannot. */
+typedef struct load_run {
+    session *s;
+    const session_write_spec *spec;
+    str format;
+    const str *paths;
+    size_t n_paths;
+    const str *keys, *values;
+    size_t n;
+    const data_type *declared;
+    ops_result done;
+} load_run;
+
+static silt_status load_once(void *ctx, silt_error *err) {
+    load_run *l = ctx;
+    engine *e;
+    table_source *source;
+    TRY(session_engine(l->s, &e, err));
+    TRY(engine_file_source(e, l->format, l->paths, l->n_paths, l->keys, l->values, l->n, l->declared, &source, err));
+    return session_write(l->s, l->spec, source, &l->done, err);
+}
+
 silt_status silt_load(silt_session *s, const char *table, const char *const *files, size_t n_files, const silt_load_options *load, const silt_write_options *options,
                       silt_write_result *out, silt_error *err) {
     if (n_files == 0) return err_INVALID_PARAMETER_VALUE(err, STR("files"), STR(""), "at least one file");
@@ -65,8 +87,6 @@ silt_status silt_load(silt_session *s, const char *table, const char *const *fil
     if (!a) return error_no_memory(err);
     silt_status status = SILT_OK;
     session_write_spec spec;
-    table_source *source;
-    ops_result done = {.version = -1};
     const data_type *declared = NULL;
     TRY_OUT(write_spec_of(table, options, a, &spec, err));
     size_t n = API_GET(load, n_options, 0);
@@ -82,11 +102,10 @@ silt_status silt_load(silt_session *s, const char *table, const char *const *fil
         goto out;
     }
     if (API_GET(load, schema, NULL)) TRY_OUT(schema_parse_ddl(str_of(load->schema), a, &declared, err));
-    engine *e;
-    TRY_OUT(session_engine(s->inner, &e, err));
-    TRY_OUT(engine_file_source(e, str_of(format), paths, n_files, keys, values, n, declared, &source, err));
-    TRY_OUT(session_write(s->inner, &spec, source, &done, err));
-    report(out, &done);
+    load_run run = {s->inner, &spec, str_of(format), paths, n_files, keys, values, n, declared, {.version = -1}};
+    int64_t reruns;
+    TRY_OUT(session_rerun(s->inner, load_once, &run, &reruns, err));
+    report(out, &run.done);
 out:
     arena_free(a);
     return status;

@@ -7,10 +7,12 @@
 
 #include "silt/silt.h"
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+/** What commands end with. The last two: they ran, and found something (doctor, maintain, schema --expect). */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_WARNING = 3, EXIT_DANGER = 4 };
 
 typedef struct string_list { const char **items; size_t count, capacity; } string_list;
 void list_add(string_list *l, const char *item); /* exits on exhaustion, as a program may */
+typedef struct text_buf { char *ptr; size_t len, capacity; } text_buf;
 /** printf into fresh memory. */
 char *text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -31,6 +33,11 @@ typedef struct options {
     bool merge_schema, overwrite_schema;
     const char *replace_where;
     int64_t limit;
+    /* maintenance */
+    const char *where, *retain, *partitioned_by, *html, *report, *expect, *longest_job, *policy_table;
+    string_list zorder, checks, readers, filters;
+    bool full, lite, dry_run, no_statistics, verify, deep, replace, fix;
+    int64_t diff_from, diff_to; /* -1: not given */
     const char *from, *to; /* a version or a time */
     string_list arguments; /* what is no option */
 } options;
@@ -39,11 +46,23 @@ typedef struct options {
 bool options_parse(int argc, char **argv, const char *allowed, options *out);
 /** Opens a session with the options' settings; prints the error. */
 silt_session *open_session(const options *o);
+/** Takes a progress line off the terminal. */
+void clear_progress(void);
 /** Prints "[CONDITION] message", detail and hint to stderr; returns EXIT_FAILED. */
 int report_error(const silt_error *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** delta.`path` for a path or URI, the name itself for a catalog name. */
 char *table_sql(const char *table);
+/* ---- parts of statements (sql_text.c) ---- */
+void sql_quoted(text_buf *sql, const char *name, size_t n, char quote);
+void sql_literal(text_buf *sql, const char *text);
+/** A dotted name with every part in backticks; false when it is none. */
+bool sql_name(text_buf *sql, const char *name);
+/** A table by name, or format.`path` for a path or URI; false after a usage error, which it printed. */
+bool sql_table(text_buf *sql, const char *table, const char *format);
+bool is_path(const char *table);
+/** "168", "168h", "7d" as RETAIN … HOURS; false when it is none of these. */
+bool sql_retain(text_buf *sql, const char *text);
 /** The whole of a file ("-" = stdin), NUL-terminated; NULL after an error, which it printed. */
 char *read_text(const char *path);
 
@@ -61,7 +80,6 @@ const char *output_format_name(const char *format);
 int run_statement(silt_session *session, const options *o, output *out, const char *sql);
 
 /* ---- values of Arrow arrays as text (value.c) ---- */
-typedef struct text_buf { char *ptr; size_t len, capacity; } text_buf;
 void text_add(text_buf *b, const char *bytes, size_t len);
 void text_add_z(text_buf *b, const char *z);
 void text_printf(text_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -79,9 +97,21 @@ int command_history(int argc, char **argv);
 int command_files(int argc, char **argv);
 int command_changes(int argc, char **argv);
 int command_schema(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+int command_inspect(int argc, char **argv);
+int command_maintain(int argc, char **argv);
 int command_checkpoint(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_help(int argc, char **argv);
+/** A command that only makes a statement (verbs.c), NULL where `name` is none. */
+typedef struct verb verb;
+const verb *verb_find(const char *name);
+int verb_run(const verb *v, int argc, char **argv);
+size_t verb_count(void);
+const char *verb_name(size_t i);
+const char *verb_summary(size_t i);
+/** The text of `silt help VERB`. */
+const char *verb_help(const verb *v);
 
 /** Ctrl-C stops the session's running statement. */
 void interrupt_attach(silt_session *session);

@@ -1,4 +1,4 @@
-/* The commands about one table: show, history, files, schema, checkpoint. Each is a thin face over the C API or a statement. */
+/* The commands about one table: show, history, files, checkpoint. Each is a thin face over the C API or a statement. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,31 +211,7 @@ int command_changes(int argc, char **argv) {
     return finish(code, session, NULL);
 }
 
-/* ---- schema, checkpoint ---- */
-
-int command_schema(int argc, char **argv) {
-    options o;
-    silt_session *session;
-    silt_snapshot *snapshot = NULL;
-    int code = begin(argc, argv, "to", &o, &session);
-    if (code) return code < 0 ? EXIT_DONE : code;
-    code = open_table(session, &o, &snapshot);
-    if (code == EXIT_DONE) {
-        if (o.format && strncmp(o.format, "json", 4) == 0) {
-            puts(silt_snapshot_schema_json(snapshot));
-        } else { /* the columns as SQL shows them; at the snapshot's own version */
-            char *table = table_sql(o.arguments.items[0]);
-            char *sql = text_of("DESCRIBE QUERY SELECT * FROM %s VERSION AS OF %" PRId64, table, silt_snapshot_version(snapshot));
-            struct ArrowArrayStream stream;
-            silt_error err;
-            if (silt_query(session, sql, NULL, &stream, &err) != SILT_OK) code = report_error(&err);
-            else code = print_rows(session, &o, &stream);
-            free(sql);
-            free(table);
-        }
-    }
-    return finish(code, session, snapshot);
-}
+/* ---- checkpoint ---- */
 
 int command_checkpoint(int argc, char **argv) {
     options o;

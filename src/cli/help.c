@@ -51,7 +51,56 @@ static const struct { const char *name, *summary, *text; } topics[] = {
      "The table needs delta.enableChangeDataFeed=true since the first of them.\n"
      "\n"
      "  silt changes /data/events --from 12 --format jsonl\n"},
-    {"schema", "the columns of a version", "silt schema TABLE [--version N | --timestamp T] [--format json|table|…]\n\n--format json prints Delta's schema JSON.\n"},
+    {"schema", "the columns of a version, what changed between two, a gate",
+     "silt schema TABLE [--version N | --timestamp T] [--format json|table|…]\n"
+     "silt schema TABLE --diff V1 V2 [--format FORMAT] [-o FILE]\n"
+     "silt schema TABLE --expect FILE [--version N | --timestamp T]\n"
+     "\n"
+     "  --format json    Delta's schema JSON\n"
+     "  --diff V1 V2     columns added (+), dropped (-) and changed (~) between two versions (also V1..V2), and which of it breaks readers\n"
+     "  --expect FILE    a gate for loads: status 0 if the table has the columns of FILE (Delta's schema JSON, or DDL: \"id BIGINT NOT NULL, day DATE\"), 3 and the\n"
+     "                   differences if not; the order of columns and their comments do not matter\n"
+     "\n"
+     "  silt schema /data/events --format json > events.schema.json\n"
+     "  silt schema /data/events --expect events.schema.json && silt load today.csv --into /data/events\n"},
+    {"doctor", "find what makes a table slow, large or unsafe",
+     "silt doctor TABLE|DATABASE|PATH [--check NAME,…] [--readers ENGINE,…] [--filters COLUMN,…] [--longest-job T] [--fix] [--format json|jsonl|csv]\n"
+     "\n"
+     "  --check NAME,…       only these checks (docs/doctor.md describes each)\n"
+     "  --readers ENGINE,…   who reads the table: trino-455, spark-3.5, delta-2.4, deltalake, duckdb, polars, hive, manifest (symlink manifest), parquet (lists the folder)\n"
+     "  --filters COLUMN,…   columns that queries filter by: they should have statistics\n"
+     "  --longest-job T      how long the longest reader or writer runs, '36 hours' (default: a day)\n"
+     "  --fix                mend what is harmless to mend: write a checkpoint\n"
+     "\n"
+     "Each finding comes with its danger, its remedy and the command that mends it. Status: 0 healthy (or information only), 1 it could not be examined, 2 wrong usage,\n"
+     "3 warnings, 4 danger: data or readers are at risk. DOCTOR TABLE t is the same as a statement.\n"
+     "\n"
+     "  silt doctor /data/events --readers trino-455,duckdb\n"},
+    {"inspect", "draw a table's files, partitions and history as a page",
+     "silt inspect TABLE --html FILE [--version N | --timestamp T]\n"
+     "\n"
+     "FILE is one page without links to anything else: file sizes, partitions, commits over time, growth, the doctor's findings, columns and protocol.\n"
+     "\n"
+     "  silt inspect /data/events --html events.html\n"},
+    {"maintain", "keep many tables healthy by a policy",
+     "silt maintain POLICY.toml [--dry-run] [--table NAME] [--report FILE] [--format json]\n"
+     "\n"
+     "  --dry-run       print the plan and what it would rewrite and delete; change nothing\n"
+     "  --table NAME    only this table of the policy\n"
+     "  --report FILE   a JSON report for schedulers\n"
+     "\n"
+     "  [defaults]                       # rules of every table that does not say otherwise\n"
+     "  vacuum = true\n"
+     "  [[table]]\n"
+     "  name = \"/data/events\"            # or a catalog name\n"
+     "  optimize = true                  # compact; with where = \"…\" or recent = { column = \"day\", days = 7 }, zorder = [\"a\", \"b\"], full = true\n"
+     "  purge = true                     # rewrite files that hide deleted rows\n"
+     "  checkpoint = true\n"
+     "  vacuum = true                    # with retain = \"7d\"\n"
+     "  doctor = true                    # with readers = [\"trino-455\"], filters = [\"user_id\"], longest_job = \"36 hours\", fail_on = \"danger\" | \"warning\" | \"never\"\n"
+     "\n"
+     "A table that fails does not stop the others. Status: 0 done, 1 something failed, 2 the policy is wrong (nothing was done), 3 or 4 the doctor found what fail_on names.\n"
+     "docs/maintain.md has a systemd timer and a cron line.\n"},
     {"checkpoint", "write a checkpoint of the newest version now", "silt checkpoint TABLE\n"},
     {"demo", "watch a table being made, loaded, queried and checked", "silt demo [FOLDER]\n\nWorks in a temporary folder unless one is given, which then must be empty or absent and is kept.\n"},
     {"formats", "how values are written",
@@ -68,7 +117,8 @@ static const struct { const char *name, *summary, *text; } topics[] = {
      "                                    (PROTOCOL_UPGRADE_NOT_ALLOWED) and nothing is committed; a new table must be plain\n"
      "  ALTER TABLE t DROP FEATURE f      takes a feature out again, where Delta allows it\n"
      "  silt show TABLE                   shows versions and features\n"},
-    {"exit", "exit status", "0 done, 1 failed (the condition and message on standard error; nothing half-committed), 2 wrong usage.\n"},
+    {"exit", "exit status", "0 done, 1 failed (the condition and message on standard error; nothing half-committed), 2 wrong usage.\n"
+     "doctor, maintain and schema --expect: 3 findings (warnings, or columns that differ), 4 dangers.\n"},
 };
 
 int command_help(int argc, char **argv) {
@@ -79,10 +129,18 @@ int command_help(int argc, char **argv) {
                 return EXIT_DONE;
             }
         }
+        const verb *v = verb_find(argv[i]);
+        if (v) {
+            fputs(verb_help(v), stdout);
+            return EXIT_DONE;
+        }
         return usage_error("no help for '%s'", argv[i]);
     }
     printf("Silt %s: Delta Lake tables without a JVM.\n\nusage: silt [COMMAND] [OPTIONS]\n\n", silt_version());
-    for (size_t t = 0; t < sizeof topics / sizeof *topics; t++) printf("  %-11s %s\n", topics[t].name, topics[t].summary);
+    for (size_t t = 0; t < sizeof topics / sizeof *topics; t++) {
+        printf("  %-11s %s\n", topics[t].name, topics[t].summary);
+        for (size_t v = 0; strcmp(topics[t].name, "maintain") == 0 && v < verb_count(); v++) printf("  %-11s %s\n", verb_name(v), verb_summary(v));
+    }
     fputs("\n"
           "Options of every command:\n"
           "  --conf KEY=VALUE         configuration by Spark's names, e.g. spark.sql.session.timeZone=UTC\n"

@@ -93,9 +93,12 @@ static bool properties_file(const char *path, options *o) {
 }
 
 enum { OPT_CONF, OPT_PROPERTIES, OPT_PARAM, OPT_FORMAT, OPT_OUTPUT, OPT_VERSION, OPT_TIMESTAMP, OPT_FILE, OPT_INTO, OPT_MODE, OPT_INPUT_FORMAT, OPT_OPTION, OPT_SCHEMA,
-       OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_REPLACE_WHERE, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_FROM, OPT_TO, OPT_NO_PROGRESS, OPT_NO_UPGRADE, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE };
+       OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_REPLACE_WHERE, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_FROM, OPT_TO, OPT_NO_PROGRESS, OPT_NO_UPGRADE, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE,
+       OPT_WHERE, OPT_ZORDER, OPT_FULL, OPT_LITE, OPT_RETAIN, OPT_DRY_RUN, OPT_PARTITIONED_BY, OPT_NO_STATISTICS, OPT_VERIFY, OPT_DEEP, OPT_REPLACE, OPT_CHECK, OPT_READERS, OPT_FILTERS,
+       OPT_LONGEST_JOB, OPT_FIX, OPT_HTML, OPT_REPORT, OPT_TABLE, OPT_DIFF, OPT_EXPECT };
 
-/* group: c configuration (all commands), q query, t travel, o output, l load, n limit, r range */
+/* groups: c configuration (all commands), q query, t travel, o output, l load, n limit, r range; w where, z optimize, f full, v vacuum, y dry run, k convert, e clone, d doctor, p readers, i inspect, m maintain,
+ * s schema */
 static const struct option_row { const char *name; char letter; bool takes_value; char group; int id; } rows[] = {
     {"--conf", 0, true, 'c', OPT_CONF}, {"--properties-file", 0, true, 'c', OPT_PROPERTIES}, {"--warehouse", 0, true, 'c', OPT_WAREHOUSE}, {"--no-progress", 0, false, 'c', OPT_NO_PROGRESS}, {"--no-protocol-upgrade", 0, false, 'c', OPT_NO_UPGRADE},
     {"--quiet", 'q', false, 'c', OPT_QUIET}, {"--help", 'h', false, 'c', OPT_HELP},
@@ -108,6 +111,11 @@ static const struct option_row { const char *name; char letter; bool takes_value
     {"--schema", 0, true, 'l', OPT_SCHEMA}, {"--partition-by", 0, true, 'l', OPT_PARTITION_BY}, {"--merge-schema", 0, false, 'l', OPT_MERGE},
     {"--overwrite-schema", 0, false, 'l', OPT_OVERWRITE_SCHEMA}, {"--replace-where", 0, true, 'l', OPT_REPLACE_WHERE}, {"--txn-app", 0, true, 'l', OPT_TXN_APP}, {"--txn-version", 0, true, 'l', OPT_TXN_VERSION},
     {"--property", 0, true, 'l', OPT_PROPERTY}, {"--user-metadata", 0, true, 'l', OPT_USER_METADATA},
+    {"--where", 0, true, 'w', OPT_WHERE}, {"--zorder", 0, true, 'z', OPT_ZORDER}, {"--full", 0, false, 'f', OPT_FULL}, {"--lite", 0, false, 'v', OPT_LITE}, {"--retain", 0, true, 'v', OPT_RETAIN},
+    {"--dry-run", 0, false, 'y', OPT_DRY_RUN}, {"--partitioned-by", 0, true, 'k', OPT_PARTITIONED_BY}, {"--no-statistics", 0, false, 'k', OPT_NO_STATISTICS}, {"--verify", 0, false, 'k', OPT_VERIFY},
+    {"--deep", 0, false, 'e', OPT_DEEP}, {"--replace", 0, false, 'e', OPT_REPLACE},
+    {"--check", 0, true, 'd', OPT_CHECK}, {"--filters", 0, true, 'p', OPT_FILTERS}, {"--readers", 0, true, 'p', OPT_READERS}, {"--longest-job", 0, true, 'p', OPT_LONGEST_JOB}, {"--fix", 0, false, 'd', OPT_FIX},
+    {"--html", 0, true, 'i', OPT_HTML}, {"--report", 0, true, 'm', OPT_REPORT}, {"--table", 0, true, 'm', OPT_TABLE}, {"--diff", 0, true, 's', OPT_DIFF}, {"--expect", 0, true, 's', OPT_EXPECT},
 };
 
 static const struct option_row *find_row(const char *arg, const char **out_value) {
@@ -126,7 +134,18 @@ static const struct option_row *find_row(const char *arg, const char **out_value
     return NULL;
 }
 
-static bool apply(options *o, const struct option_row *row, const char *v) {
+/* --diff 3 7, or 3..7 in one word. */
+static bool diff_versions(options *o, const char *v, const char *second) {
+    const char *dots = strstr(v, "..");
+    if (!dots) return whole_number("--diff", v, &o->diff_from) && whole_number("--diff", second, &o->diff_to);
+    char *first = text_of("%.*s", (int)(dots - v), v);
+    bool good = whole_number("--diff", first, &o->diff_from) && whole_number("--diff", dots + 2, &o->diff_to);
+    free(first);
+    return good;
+}
+
+/* `second`: what follows the value; only --diff takes it. */
+static bool apply(options *o, const struct option_row *row, const char *v, const char *second) {
     switch (row->id) {
     case OPT_CONF: return add_pair("--conf", v, &o->conf_keys, &o->conf_values);
     case OPT_PROPERTIES: return properties_file(v, o);
@@ -162,12 +181,33 @@ static bool apply(options *o, const struct option_row *row, const char *v) {
     case OPT_NO_PROGRESS: o->no_progress = true; return true;
     case OPT_NO_UPGRADE: return add_pair("--no-protocol-upgrade", "silt.protocol.noUpgrade=true", &o->conf_keys, &o->conf_values);
     case OPT_QUIET: o->quiet = true; return true;
+    case OPT_WHERE: o->where = v; return true;
+    case OPT_ZORDER: add_commas(v, &o->zorder); return true;
+    case OPT_FULL: o->full = true; return true;
+    case OPT_LITE: o->lite = true; return true;
+    case OPT_RETAIN: o->retain = v; return true;
+    case OPT_DRY_RUN: o->dry_run = true; return true;
+    case OPT_PARTITIONED_BY: o->partitioned_by = v; return true;
+    case OPT_NO_STATISTICS: o->no_statistics = true; return true;
+    case OPT_VERIFY: o->verify = true; return true;
+    case OPT_DEEP: o->deep = true; return true;
+    case OPT_REPLACE: o->replace = true; return true;
+    case OPT_CHECK: add_commas(v, &o->checks); return true;
+    case OPT_READERS: add_commas(v, &o->readers); return true;
+    case OPT_FILTERS: add_commas(v, &o->filters); return true;
+    case OPT_LONGEST_JOB: o->longest_job = v; return true;
+    case OPT_FIX: o->fix = true; return true;
+    case OPT_HTML: o->html = v; return true;
+    case OPT_REPORT: o->report = v; return true;
+    case OPT_TABLE: o->policy_table = v; return true;
+    case OPT_EXPECT: o->expect = v; return true;
+    case OPT_DIFF: return diff_versions(o, v, second);
     default: o->help = true; return true;
     }
 }
 
 bool options_parse(int argc, char **argv, const char *allowed, options *o) {
-    *o = (options){.command = argc > 0 ? argv[0] : "", .version = -1, .limit = -1};
+    *o = (options){.command = argc > 0 ? argv[0] : "", .version = -1, .limit = -1, .diff_from = -1, .diff_to = -1};
     bool only_arguments = false;
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i], *v;
@@ -192,7 +232,12 @@ bool options_parse(int argc, char **argv, const char *allowed, options *o) {
             }
             v = argv[++i];
         }
-        if (!apply(o, row, v)) return false;
+        bool two = row->id == OPT_DIFF && !strstr(v, "..");
+        if (two && i + 1 >= argc) {
+            usage_error("--diff takes two versions");
+            return false;
+        }
+        if (!apply(o, row, v, two ? argv[++i] : NULL)) return false;
     }
     if (o->version >= 0 && o->timestamp) {
         usage_error("give --version or --timestamp, not both");
@@ -205,7 +250,7 @@ bool options_parse(int argc, char **argv, const char *allowed, options *o) {
 
 static bool shown_progress; /* a progress line stands on the terminal */
 
-static void clear_progress(void) {
+void clear_progress(void) {
     if (shown_progress) fputs("\r\033[K", stderr);
     shown_progress = false;
 }
