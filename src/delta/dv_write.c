@@ -1,6 +1,6 @@
 /*
  * Deletion vectors as Delta's own writer lays them out: one file holds the vectors of many data files, each as its size (big-endian), its bytes and their CRC-32
- * (big-endian) behind one version byte, so that a DELETE that touches a thousand data files makes one or two objects and not a thousand. A vector of a few rows goes
+ * (big-endian) behind one version byte, so that a DELETE that touches a thousand data files makes one or two objects and not a thousand. A vector of a few rows may go
  * into the log itself: no object, no request when it is read.
  */
 #include "delta/dv_write.h"
@@ -9,7 +9,6 @@
 #include "base/uri.h"
 
 #define FORMAT_VERSION 1
-#define INLINE_MAX     512 /* bytes of a vector kept in the log: about 240 scattered rows, or runs */
 #define PACK_BYTES     ((size_t)2 << 20)
 #define FILE_MAX       ((size_t)1 << 31)
 
@@ -17,6 +16,7 @@
 typedef struct packer {
     const delta_env *env;
     str root, prefix;
+    size_t inline_max;
     arena *a;
     silt_error *err;
     buf bytes;
@@ -90,13 +90,18 @@ static silt_status write_one(packer *p, delta_dv_job *job, buf *body) {
     buf_clear(body);
     TRY(bitmap_write_portable(job->rows, body, p->err));
     job->out = (delta_dv){.cardinality = (int64_t)bitmap_cardinality(job->rows)};
-    return body->len <= INLINE_MAX ? store_inline(p, buf_str(body), &job->out) : pack(p, buf_str(body), job);
+    return body->len <= p->inline_max ? store_inline(p, buf_str(body), &job->out) : pack(p, buf_str(body), job);
 }
 
-silt_status delta_dv_write(const delta_env *env, str root, str random_prefix, delta_dv_job *jobs, size_t n, arena *a,
+silt_status delta_dv_write(const delta_env *env, const delta_dv_place *place, delta_dv_job *jobs, size_t n, arena *a,
                            str **out_paths, size_t *out_n, silt_error *err) {
-    packer p = {
-        .env = env, .root = root, .prefix = random_prefix, .a = a, .err = err, .waiting = ARENA_ARRAY(a, n + 1, delta_dv_job *)};
+    packer p = {.env = env,
+                .root = place->root,
+                .prefix = place->random_prefix,
+                .inline_max = place->inline_max_bytes,
+                .a = a,
+                .err = err,
+                .waiting = ARENA_ARRAY(a, n + 1, delta_dv_job *)};
     buf body;
     silt_status status = p.waiting ? SILT_OK : error_no_memory(err);
     buf_init(&p.bytes, FILE_MAX);

@@ -29,7 +29,7 @@ static bool is_plain(str s) {
 
 /* Columns that a statement makes for itself have names that begin with a control character, so that no table has them; shown is the rest. */
 static void print_name(buf *out, str s) {
-    if (s.len > 1 && s.ptr[0] == '\x01') s = str_slice(s, 1, s.len);
+    while (s.len > 1 && s.ptr[0] == '\x01') s = str_slice(s, 1, s.len);
     if (is_plain(s) && !is_reserved(s)) {
         buf_append(out, s);
         return;

@@ -20,7 +20,7 @@ bool ops_parse_bytes(str text, int64_t *out);
 
 /* ---- rows.c: queries over a query's rows ---- */
 /**
- * `q` as a FROM item. Columns are called names[i]; with names NULL c0, c1, … behind a prefix that no user has, so that several source columns of one name
+ * `q` as a FROM item. Columns are called names[i]; with names NULL by its own names behind a prefix that no user has, numbers where those repeat, so that source columns of one name
  * stay apart.
  */
 silt_status ops_rows_over(const op *o, query *q, const str *names, relation **out) MUST_CHECK;

@@ -65,15 +65,20 @@ static silt_status hidden_rows(const row_change *c, const touched_file *f, bitma
 static silt_status write_dvs(row_change *c, delta_dv_job *jobs, bitmap **hidden) {
     const op *o = c->o;
     size_t n = 0;
-    str prefix;
+    int64_t inline_max = 0;
+    delta_dv_place place = {.root = c->root};
     for (size_t i = 0; i < c->n_files; i++) {
         if (c->files[i].fate != FATE_MASKED) continue;
         TRY(hidden_rows(c, &c->files[i], &hidden[n]));
         jobs[n].rows = hidden[n];
         n++;
     }
-    TRY(random_prefix(c, &prefix));
-    return delta_dv_write(o->env->delta, c->root, prefix, jobs, n, o->a, &c->dv_paths, &c->n_dv_paths, o->err);
+    TRY(random_prefix(c, &place.random_prefix));
+    str text = ops_setting(o, "silt.deletionVectors.inlineMaxBytes");
+    if (!str_is_null(text) && (!ops_parse_bytes(text, &inline_max) || inline_max < 0))
+        return err_INVALID_PARAMETER_VALUE(o->err, STR("silt.deletionVectors.inlineMaxBytes"), text, "a size such as 512");
+    place.inline_max_bytes = (size_t)inline_max;
+    return delta_dv_write(o->env->delta, &place, jobs, n, o->a, &c->dv_paths, &c->n_dv_paths, o->err);
 }
 
 static silt_status mask_files(row_change *c, delta_dv_job **out) {

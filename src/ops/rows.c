@@ -4,25 +4,35 @@
  */
 #include "ops/internal.h"
 
-#define ROWS_PREFIX   "\x01silt_c" /* not typed by anybody: a control character */
-#define ROWS_FIRST_ID 2000000u     /* above what a statement's own relations get, and what is bound alone */
-#define ROWS_ID_STEP  1000u        /* expr_bind numbers what it finds in an expression from its relation's number on */
+#define ROWS_PREFIX   "\x01" /* not typed by anybody: a control character, which messages leave out */
+#define NAMED_COLUMNS 256
+#define ROWS_FIRST_ID 2000000u /* above what a statement's own relations get, and what is bound alone */
+#define ROWS_ID_STEP  1000u    /* expr_bind numbers what it finds in an expression from its relation's number on */
 
 static uint32_t take_id(const op *o) { return ROWS_FIRST_ID + ROWS_ID_STEP * arena_number(o->a); }
 
-static silt_status row_names(const op *o, size_t n, const str **out) {
-    str *names = ARENA_ARRAY(o->a, n + 1, str);
+/* The query's own name where no column before has it, so that an error about a value names the column that the user knows. Very wide rows have numbers: nothing here may cost the
+ * square of their width. */
+static silt_status row_name(const op *o, const query *q, const str *before, size_t i, str *out) {
+    str name = q->column_names[i];
+    while (str_starts_with(name, STR(ROWS_PREFIX))) name = str_slice(name, 1, name.len);
+    bool taken = name.len == 0 || q->n_columns > NAMED_COLUMNS;
+    *out = arena_printf(o->a, ROWS_PREFIX "%.*s", STR_ARG(name));
+    for (size_t k = 0; k < i && !taken; k++) taken = str_eq_fold(before[k], *out);
+    if (taken) *out = arena_printf(o->a, ROWS_PREFIX ROWS_PREFIX "%zu", i);
+    return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
+}
+
+static silt_status row_names(const op *o, const query *q, const str **out) {
+    str *names = ARENA_ARRAY(o->a, q->n_columns + 1, str);
     if (!names) return error_no_memory(o->err);
-    for (size_t i = 0; i < n; i++) {
-        names[i] = arena_printf(o->a, ROWS_PREFIX "%zu", i);
-        if (str_is_null(names[i])) return error_no_memory(o->err);
-    }
+    for (size_t i = 0; i < q->n_columns; i++) TRY(row_name(o, q, names, i, &names[i]));
     *out = names;
     return SILT_OK;
 }
 
 silt_status ops_rows_over(const op *o, query *q, const str *names, relation **out) {
-    if (!names) TRY(row_names(o, q->n_columns, &names));
+    if (!names) TRY(row_names(o, q, &names));
     relation *r = ARENA_NEW(o->a, relation);
     if (!r) return error_no_memory(o->err);
     r->kind = REL_SUBQUERY;

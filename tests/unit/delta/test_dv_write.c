@@ -13,7 +13,8 @@ static bitmap *rows_of(const uint64_t *rows, size_t n) {
 }
 
 static void write_all(log_fixture *f, str prefix, delta_dv_job *jobs, size_t n, str **out_paths, size_t *out_n) {
-    if (delta_dv_write(&f->env, LOG_ROOT, prefix, jobs, n, f->arena, out_paths, out_n, &f->err) != SILT_OK)
+    delta_dv_place place = {.root = LOG_ROOT, .random_prefix = prefix, .inline_max_bytes = 512};
+    if (delta_dv_write(&f->env, &place, jobs, n, f->arena, out_paths, out_n, &f->err) != SILT_OK)
         fail_msg("%s", f->err.message);
 }
 
