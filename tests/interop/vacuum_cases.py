@@ -80,9 +80,11 @@ def files_of(path):
 
 
 def same_rest(what, ours, theirs):
-    """The same files and folders are left; Spark needs another run for a folder that held nothing but a folder."""
-    emptied = [f for f in files_of(theirs) if os.path.isdir(os.path.join(theirs, f)) and not os.listdir(os.path.join(theirs, f)) and f.startswith("sub")]
-    equal(what + ": files that are left", files_of(ours), [f for f in files_of(theirs) if f not in emptied])
+    """The same files are left, and no folder that Spark removes. Of folders in folders that held nothing else Spark takes one level with each run."""
+    folders = lambda path: [f for f in files_of(path) if os.path.isdir(os.path.join(path, f))]
+    equal(what + ": files that are left", [f for f in files_of(ours) if f not in folders(ours)], [f for f in files_of(theirs) if f not in folders(theirs)])
+    equal(what + ": folders that only Spark removes", sorted(set(folders(ours)) - set(folders(theirs))), [])
+    equal(what + ": folders that only Silt removes, but for sub", sorted(set(folders(theirs)) - set(folders(ours)) - {"sub"}), [])
 
 
 def named(found, path):
@@ -120,7 +122,16 @@ def compare(run, what, ours, theirs, clause, dry_run=True):
             equal(what + ": named by a dry run", named(run.silt.sql("VACUUM %s %s DRY RUN" % (t, clause), conf=CHECK_OFF), ours), dry)
         equal(what + ": row", [r[0].replace(ours, "@") for r in run.silt.sql("VACUUM %s %s" % (t, clause), conf=CHECK_OFF)], [r[0].replace(theirs, "@") for r in rows(run.spark.sql("VACUUM %s %s" % (u, clause)))])
     same_rest(what, ours, theirs)
-    equal(what + ": entries", entries(ours), entries(theirs))
+    ours, theirs = entries(ours), entries(theirs)
+    if "LITE" in clause:  # Spark counts of a vector's file the bytes of the vector, Silt those of the file
+        for e in ours + theirs:
+            (e[2] or {}).pop("sizeOfDataToDelete", None)
+    # Hadoop's local file system takes a checksum file away with its file: whether Spark then still finds it to delete depends on the order of its tasks
+    for x, y in zip(ours, theirs):
+        if x[0] == "VACUUM END" and x[2] and y[2]:
+            n, m = (int(e[2].pop("numDeletedFiles")) for e in (x, y))
+            equal(what + ": files deleted, but for checksum files", n == m or m < n == int(ours[-2][2].get("numFilesToDelete", n)), True)
+    equal(what + ": entries", ours, theirs)
     return dry
 
 
