@@ -50,6 +50,8 @@ silt_session *open_session(const options *o);
 void clear_progress(void);
 /** Prints "[CONDITION] message", detail and hint to stderr; returns EXIT_FAILED. */
 int report_error(const silt_error *err);
+/** The same for a command whose arguments name tables: says so where a name that is not found is that of a folder. */
+int report_table_error(const options *o, const silt_error *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** delta.`path` for a path or URI, the name itself for a catalog name. */
 char *table_sql(const char *table);

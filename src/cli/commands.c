@@ -21,7 +21,7 @@ static int begin(int argc, char **argv, const char *groups, options *o, silt_ses
 
 static int open_table(silt_session *session, const options *o, silt_snapshot **out) {
     silt_error err;
-    return silt_snapshot_open(session, o->arguments.items[0], o->version, o->timestamp, out, &err) == SILT_OK ? EXIT_DONE : report_error(&err);
+    return silt_snapshot_open(session, o->arguments.items[0], o->version, o->timestamp, out, &err) == SILT_OK ? EXIT_DONE : report_table_error(o, &err);
 }
 
 static int print_rows(silt_session *session, const options *o, struct ArrowArrayStream *stream) {
@@ -138,7 +138,7 @@ int command_history(int argc, char **argv) {
     char *sql = text_of("DESCRIBE HISTORY %s%s", table, limit);
     struct ArrowArrayStream stream;
     silt_error err;
-    if (silt_query(session, sql, NULL, &stream, &err) != SILT_OK) code = report_error(&err);
+    if (silt_query(session, sql, NULL, &stream, &err) != SILT_OK) code = report_table_error(&o, &err);
     else code = print_rows(session, &o, &stream);
     free(sql);
     free(limit);
@@ -205,7 +205,7 @@ int command_changes(int argc, char **argv) {
     changes_query(&sql, &o);
     struct ArrowArrayStream stream;
     silt_error err;
-    if (silt_query(session, sql.ptr, NULL, &stream, &err) != SILT_OK) code = report_error(&err);
+    if (silt_query(session, sql.ptr, NULL, &stream, &err) != SILT_OK) code = report_table_error(&o, &err);
     else code = print_rows(session, &o, &stream);
     free(sql.ptr);
     return finish(code, session, NULL);

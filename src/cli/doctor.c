@@ -56,7 +56,7 @@ static int run_doctor(silt_session *session, const options *o, struct ArrowArray
     }
     free(sql.ptr);
     free(database.ptr);
-    return status == SILT_OK ? EXIT_DONE : report_error(&err);
+    return status == SILT_OK ? EXIT_DONE : report_table_error(o, &err);
 }
 
 /* ---- for people ---- */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -289,6 +290,16 @@ int report_error(const silt_error *err) {
     if (err->hint[0]) fprintf(stderr, "hint: %s\n", err->hint);
     if (err->sqlstate[0]) fprintf(stderr, "SQLSTATE: %s\n", err->sqlstate);
     return EXIT_FAILED;
+}
+
+int report_table_error(const options *o, const silt_error *err) {
+    int code = report_error(err);
+    struct stat there;
+    for (size_t i = 0; i < o->arguments.count && strcmp(err->condition, "TABLE_OR_VIEW_NOT_FOUND") == 0; i++) {
+        const char *name = o->arguments.items[i];
+        if (!strchr(name, '/') && stat(name, &there) == 0 && S_ISDIR(there.st_mode)) fprintf(stderr, "hint: %s is a folder here: a path is written with a slash, ./%s\n", name, name);
+    }
+    return code;
 }
 
 char *table_sql(const char *table) {

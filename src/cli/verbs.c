@@ -44,6 +44,19 @@ static void tell_generate(const result_rows *r, const options *o, const char *me
     printf("the manifest of %s is written (_symlink_format_manifest)\n", o->arguments.items[0]);
 }
 
+/* With --verify a row for each partition: rows before and after, which are equal, or the statement had failed. */
+static void tell_convert(const result_rows *r, const options *o, const char *message) {
+    enum { SHOWN = 20 };
+    for (int64_t i = 0; i < r->count && i < SHOWN; i++) {
+        char *partition = rows_text(r, i, "partition");
+        printf("%s: %" PRId64 " rows before, %" PRId64 " after\n", partition && *partition ? partition : "the whole table", rows_i64(r, i, "rows_before", 0), rows_i64(r, i, "rows_after", 0));
+        free(partition);
+    }
+    if (r->count > SHOWN) printf("… and %" PRId64 " more partitions (--format csv lists them all)\n", r->count - SHOWN);
+    tell_message(r, o, message);
+    if (r->count > 0) printf("%" PRId64 " partition%s compared: every count is the same\n", r->count, plural(r->count));
+}
+
 static void tell_optimize(const result_rows *r, const options *o, const char *message) {
     int64_t added = rows_i64(r, 0, "metrics.numFilesAdded", 0), removed = rows_i64(r, 0, "metrics.numFilesRemoved", 0);
     bool purge = strcmp(o->command, "purge") == 0;
@@ -281,7 +294,7 @@ static const verb verbs[] = {
      "version are gone.\n"
      "\n"
      "  silt restore /data/events --version 41\n"},
-    {"convert", "make a Delta table of a folder of Parquet files", "ok", 1, 1, "one folder or table", build_convert, tell_message,
+    {"convert", "make a Delta table of a folder of Parquet files", "ok", 1, 1, "one folder or table", build_convert, tell_convert,
      "silt convert PATH [--partitioned-by 'DAY DATE, …'] [--no-statistics] [--verify]\n"
      "\n"
      "  --partitioned-by COLUMNS   names and types of the partition folders (day=2026-01-31/…)\n"
@@ -346,7 +359,7 @@ static int run_and_tell(silt_session *session, const verb *v, const options *o, 
     struct ArrowArrayStream stream;
     result_rows rows;
     silt_error err;
-    if (silt_query(session, sql, NULL, &stream, &err) != SILT_OK) return report_error(&err);
+    if (silt_query(session, sql, NULL, &stream, &err) != SILT_OK) return report_table_error(o, &err);
     char *message = text_of("%s", silt_stream_message(&stream)), *note = text_of("%s", silt_stream_note(&stream));
     int code = rows_read(&stream, &rows);
     if (code == EXIT_DONE && !o->quiet) {

@@ -92,9 +92,11 @@ def test_convert():
     os.makedirs("pq/n=1")
     os.makedirs("pq/n=2")
     for i, name in enumerate(sorted(s.live_files(T))): os.rename(os.path.join(T, name), "pq/n=%d/%d.parquet" % (1 + i % 2, i))
-    ok("convert", "./pq", "--partitioned-by", "n INT", "--verify")
+    done = ok("convert", "./pq", "--partitioned-by", "n INT", "--verify")
+    assert "every count is the same" in done.out and " rows before, " in done.out, done
     equal(value("SELECT count(*) FROM delta.`%s/pq` WHERE n = 2" % os.getcwd()), 2)
     ok("convert", "pq/", "--partitioned-by", "n INT")  # a no-op
+    for verb in ("optimize", "show", "history", "doctor"): assert "./pq" in fails("TABLE_OR_VIEW_NOT_FOUND", verb, "pq").err, verb
 
 
 def test_clone():
