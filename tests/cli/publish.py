@@ -24,7 +24,30 @@ def files(folder="copy"):
     return sorted(os.path.relpath(f, folder) for f in glob.glob(folder + "/**/*.parquet", recursive=True))
 
 
-def left_overs(): return glob.glob(".*silt-publish*") + glob.glob("**/.*silt*tmp*", recursive=True)
+def left_overs():
+    """Of a run that no longer keeps for readers what has left."""
+    ok("publish", "t", "./copy", "--conf", "silt.publish.keepSeconds=0")
+    return glob.glob(".*silt-publish*") + glob.glob("**/.*silt*tmp*", recursive=True)
+
+
+def test_what_left_stays_for_a_while():
+    """Who opened a folder before the change and lists it after finds it whole."""
+    make()
+    publish()
+    opened, before = os.open("copy/p=z", os.O_RDONLY), sorted(os.listdir("copy/p=z"))
+    ok("sql", "UPDATE t SET id = id + 100 WHERE p = 'z'")
+    publish()
+    equal(sorted(os.listdir(opened)), before)
+    assert sorted(os.listdir("copy/p=z")) != before
+    publish()
+    equal(sorted(os.listdir(opened)), before)                  # not ten minutes later
+    equal(left_overs(), [])
+    equal(os.listdir(opened), [])
+    os.close(opened)
+    ok("sql", "INSERT INTO t VALUES (1, 'x', 'entirely new')")
+    publish()
+    equal(glob.glob(".*silt-publish*"), [])                    # nothing left the copy
+    fails("INVALID_PARAMETER_VALUE", "publish", "t", "./copy", "--conf", "silt.publish.keepSeconds=soon")
 
 
 def make(properties="'delta.enableDeletionVectors' = 'true'"):
@@ -150,7 +173,7 @@ def test_readers_beside_it():
                 seen = partition_sums("copy/p=1")
             except FileNotFoundError:
                 continue                                       # before the first version
-            if seen: found.add(tuple(seen))                    # a folder opened before the exchange and listed behind the removal has no names left
+            if seen is not None: found.add(tuple(seen))
     readers = [threading.Thread(target=read) for _ in range(2)]
     for r in readers: r.start()
     try:

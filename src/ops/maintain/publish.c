@@ -1,6 +1,6 @@
 /*
- * PUBLISH TABLE. New folders are made beside the copy, complete and durable, and change places with the old ones; what left is removed after. A run that stops leaves a copy whose every
- * folder is whole, and a folder beside it that a later run removes.
+ * PUBLISH TABLE. New folders are made beside the copy, complete and durable, and change places with the old ones. What left stays beside it, whole, until a later run: who opened a folder
+ * before the change and lists it after must not find it emptied, or half of it. A run that stops leaves a copy whose every folder is whole, and a folder beside it that a later run removes.
  */
 #include "ops/maintain/publish.h"
 
@@ -11,6 +11,7 @@
 #include "ops/maintain/publish_run.h"
 
 #define STAGE_AGE_MS ((int64_t)24 * 3600 * 1000) /* no run takes longer: an older stage is a dead one's */
+#define KEEP_SECONDS 600                         /* what left is kept for readers; silt.publish.keepSeconds */
 
 /* ---- the copy's schema ---- */
 
@@ -48,8 +49,10 @@ static silt_status remove_tree(const publish_run *r, str folder) {
     store_list_result list = {0};
     TRY(store_list(r->spec->store, folder, STR_NULL, false, o->a, &list, o->err));
     for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].is_dir) TRY(remove_tree(r, list.items[i].path));
-        else TRY(store_remove(r->spec->store, list.items[i].path, o->err));
+        if (list.items[i].is_dir)
+            TRY(remove_tree(r, list.items[i].path));
+        else
+            TRY(store_remove(r->spec->store, list.items[i].path, o->err));
     }
     return store_remove_dir(r->spec->store, folder, o->err);
 }
@@ -64,12 +67,15 @@ static void drop_stage(const publish_run *r, str stage) {
     (void)!remove_tree(&quiet, stage);
 }
 
-static str stage_prefix(const publish_run *r) { return arena_printf(r->o->a, ".%.*s" PUBLISH_STAGE, STR_ARG(path_name(r->spec->folder))); }
+static str hidden_prefix(const publish_run *r, const char *kind) {
+    return arena_printf(r->o->a, ".%.*s%s", STR_ARG(path_name(r->spec->folder)), kind);
+}
 
 static silt_status drop_dead_stages(const publish_run *r, str prefix) {
     store_list_result list = {0};
     silt_error ignored = {0};
-    if (store_list(r->spec->store, path_parent(r->spec->folder), STR_NULL, false, r->o->a, &list, &ignored) != SILT_OK) return SILT_OK;
+    if (store_list(r->spec->store, path_parent(r->spec->folder), STR_NULL, false, r->o->a, &list, &ignored) != SILT_OK)
+        return SILT_OK;
     for (size_t i = 0; i < list.count; i++) {
         bool is_stage = list.items[i].is_dir && str_starts_with(path_name(list.items[i].path), prefix);
         if (is_stage && list.items[i].modified_ms < time_now_ms() - STAGE_AGE_MS) drop_stage(r, list.items[i].path);
@@ -80,7 +86,7 @@ static silt_status drop_dead_stages(const publish_run *r, str prefix) {
 static silt_status make_stage(publish_run *r) {
     const op *o = r->o;
     char number[37];
-    str prefix = stage_prefix(r);
+    str prefix = hidden_prefix(r, PUBLISH_STAGE);
     uuid_generate(number);
     if (str_is_null(prefix)) return error_no_memory(o->err);
     TRY(drop_dead_stages(r, prefix));
@@ -89,7 +95,9 @@ static silt_status make_stage(publish_run *r) {
     return store_make_dirs(r->spec->store, r->stage, o->err);
 }
 
-/* After the change: folders that left hold what their markers name. What somebody else has put there meanwhile stays, and is told of. */
+/* ---- what has left ---- */
+
+/* Folders that left hold what their markers name. What somebody else has put there meanwhile stays, and is told of. */
 static silt_status retire(const publish_run *r, str folder) {
     const op *o = r->o;
     store_list_result list = {0};
@@ -99,19 +107,61 @@ static silt_status retire(const publish_run *r, str folder) {
     return publish_remove_folder(r, folder);
 }
 
-static silt_status retire_stage(const publish_run *r) {
-    bool is_there;
-    store_entry entry;
-    is_there = store_stat(r->spec->store, r->stage, r->o->a, &entry, NULL) == SILT_OK;
-    if (!is_there) return SILT_OK; /* the whole stage has become the copy */
+/* Never fails: the copy is right all the same. */
+static void retire_or_tell(const publish_run *r, str folder) {
     silt_error failure = {0};
     op inner = *r->o;
     publish_run quiet = *r;
     inner.err = &failure;
     quiet.o = &inner;
-    if (retire(&quiet, r->stage) == SILT_OK) return SILT_OK;
-    str text = arena_printf(r->o->a, "the copy is published, but what was there before is still in %.*s: %s", STR_ARG(r->stage), failure.message);
+    if (retire(&quiet, folder) == SILT_OK) return;
+    str text = arena_printf(r->o->a, "what was in the copy before is still in %.*s: %s", STR_ARG(folder), failure.message);
     if (text.ptr) ops_note(r->o, text.ptr);
+}
+
+/* The stage, with what has left the copy, becomes hidden folder of its own, which tells when that was. */
+static void leave_stage(const publish_run *r) {
+    store_entry entry;
+    silt_error failure = {0};
+    if (store_stat(r->spec->store, r->stage, r->o->a, &entry, &failure) == SILT_NOT_FOUND)
+        return; /* the whole stage has become the copy */
+    if (!r->has_left) {
+        retire_or_tell(r, r->stage);
+        return;
+    }
+    str name = path_name(r->stage), number = str_slice(name, name.len - 36, name.len);
+    str left = arena_printf(r->o->a, "%.*s/%.*s%lld-%.*s", STR_ARG(path_parent(r->stage)),
+                            STR_ARG(hidden_prefix(r, PUBLISH_LEFT)), (long long)time_now_ms(), STR_ARG(number));
+    if (!str_is_null(left))
+        (void)!store_move_dir(r->spec->store, r->stage, left, &failure); /* where it stays, it counts as a dead run's */
+}
+
+static silt_status keep_ms(const publish_run *r, int64_t *out) {
+    str text = ops_setting(r->o, "silt.publish.keepSeconds");
+    int64_t seconds = KEEP_SECONDS;
+    if (!str_is_null(text) && (!str_to_i64(text, &seconds) || seconds < 0))
+        return err_INVALID_PARAMETER_VALUE(r->o->err, STR("silt.publish.keepSeconds"), text, "a number of seconds");
+    *out = seconds < INT64_MAX / 1000 ? seconds * 1000 : INT64_MAX;
+    return SILT_OK;
+}
+
+static silt_status drop_left(const publish_run *r) {
+    store_list_result list = {0};
+    silt_error ignored = {0};
+    int64_t keep, left_ms;
+    str prefix = hidden_prefix(r, PUBLISH_LEFT);
+    TRY(keep_ms(r, &keep));
+    if (str_is_null(prefix)) return error_no_memory(r->o->err);
+    if (store_list(r->spec->store, path_parent(r->spec->folder), STR_NULL, false, r->o->a, &list, &ignored) != SILT_OK)
+        return SILT_OK;
+    for (size_t i = 0; i < list.count; i++) {
+        str name = path_name(list.items[i].path);
+        if (!list.items[i].is_dir || !str_starts_with(name, prefix)) continue;
+        str rest = str_slice(name, prefix.len, name.len);
+        size_t dash = str_find_char(rest, '-');
+        if (dash == SIZE_MAX || !str_to_i64(str_slice(rest, 0, dash), &left_ms)) continue;
+        if (time_now_ms() - left_ms >= keep) retire_or_tell(r, list.items[i].path);
+    }
     return SILT_OK;
 }
 
@@ -127,10 +177,12 @@ static silt_status exists(const publish_run *r, str path, bool *out) {
     return status;
 }
 
-static silt_status put_in_place(const publish_run *r, str made, str place) {
+static silt_status put_in_place(publish_run *r, str made, str place) {
     bool is_there;
     TRY(exists(r, place, &is_there));
-    return is_there ? store_swap_dirs(r->spec->store, made, place, r->o->err) : store_move_dir(r->spec->store, made, place, r->o->err);
+    r->has_left |= is_there;
+    return is_there ? store_swap_dirs(r->spec->store, made, place, r->o->err)
+                    : store_move_dir(r->spec->store, made, place, r->o->err);
 }
 
 /* Folders above it that are empty now. */
@@ -140,16 +192,17 @@ static void drop_empty_parents(const publish_run *r, str folder) {
         if (store_remove_dir(r->spec->store, folder, &ignored) != SILT_OK) return;
 }
 
-static silt_status take_away(const publish_run *r, size_t i) {
+static silt_status take_away(publish_run *r, size_t i) {
     const op *o = r->o;
     str from = path_join(o->a, r->spec->folder, r->leaving[i]), to = arena_printf(o->a, "%.*s/.gone/%zu", STR_ARG(r->stage), i);
     if (str_is_null(from) || str_is_null(to)) return error_no_memory(o->err);
     TRY(store_move_dir(r->spec->store, from, to, o->err));
+    r->has_left = true;
     drop_empty_parents(r, from);
     return SILT_OK;
 }
 
-static silt_status change_partitions(const publish_run *r) {
+static silt_status change_partitions(publish_run *r) {
     const op *o = r->o;
     for (size_t i = 0; i < r->n_folders; i++) {
         const publish_folder *f = &r->folders[i];
@@ -162,9 +215,7 @@ static silt_status change_partitions(const publish_run *r) {
     return publish_marker_write(r, r->spec->folder, STR_NULL, NULL, 0);
 }
 
-static silt_status change(const publish_run *r) {
-    return r->whole ? put_in_place(r, r->stage, r->spec->folder) : change_partitions(r);
-}
+static silt_status change(publish_run *r) { return r->whole ? put_in_place(r, r->stage, r->spec->folder) : change_partitions(r); }
 
 /* ---- the whole ---- */
 
@@ -180,6 +231,7 @@ static silt_status publish(publish_run *r) {
     TRY(define_copy(r));
     TRY(publish_list_table(r));
     TRY(publish_compare(r));
+    TRY(drop_left(r));
     for (size_t i = 0; i < r->n_folders; i++) n_changed += r->folders[i].is_changed;
     count(r, n_changed);
     bool empty_first = r->whole && r->n_folders == 0; /* a partitioned table without rows */
@@ -191,14 +243,15 @@ static silt_status publish(publish_run *r) {
         return status;
     }
     status = change(r);
-    silt_status retired = retire_stage(r);
-    return status != SILT_OK ? status : retired;
+    leave_stage(r);
+    return status;
 }
 
 silt_status ops_publish(const ops_env *env, const publish_spec *spec, arena *a, publish_result *out, silt_error *err) {
     op o = {.env = env, .a = a, .err = err};
     publish_run r = {.o = &o, .spec = spec, .out = out};
     *out = (publish_result){.version = delta_snapshot_version(spec->snapshot)};
-    if (!store_can_swap(spec->store) || !store_can_move(spec->store)) return err_UNSUPPORTED_FEATURE(err, "publishing into anything but a local folder");
+    if (!store_can_swap(spec->store) || !store_can_move(spec->store))
+        return err_UNSUPPORTED_FEATURE(err, "publishing into anything but a local folder");
     return publish(&r);
 }

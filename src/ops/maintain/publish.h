@@ -3,7 +3,8 @@
  *
  * The guarantee. A folder of the copy changes from one version of its partition to another in one step (the two folders change places): a listing of it is of one version. Partitions
  * change one after the other, so a reader of several may see some of the new version and some of the old. A reader that has listed a folder and opens its files after the change does not
- * find those that left: it fails and can begin again; it never gets a mixture. A table without partitions is one folder, which changes as a whole.
+ * find those that left: it fails and can begin again; it never gets a mixture. What left is kept for
+ * silt.publish.keepSeconds (600) beside the copy, and removed by the first run after that. A table without partitions is one folder, which changes as a whole.
  */
 #ifndef OPS_MAINTAIN_PUBLISH_H
 #define OPS_MAINTAIN_PUBLISH_H

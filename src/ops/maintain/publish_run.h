@@ -6,7 +6,11 @@
 #include "ops/maintain/publish.h"
 
 #define PUBLISH_MARKER "_silt_publish.json" /* in every folder with files, and in the root: what PUBLISH wrote there */
-#define PUBLISH_STAGE  ".silt-publish-"     /* beside the folder, .<name>.silt-publish-<number>: what is being made, and what left. Not in it: some readers take hidden files too */
+#define PUBLISH_STAGE \
+    ".silt-publish-" /* beside the folder, .<name>.silt-publish-<number>: what is being made, and what left. Not in it: some readers take hidden files too */
+
+#define PUBLISH_LEFT \
+    ".silt-published-" /* beside it too, .<name>.silt-published-<ms>-<number>: what has left, for readers that opened it before, until a later run */
 
 /** One file of the table. */
 typedef struct publish_file {
@@ -22,10 +26,10 @@ typedef struct publish_file {
 /** A partition as it is to be. */
 typedef struct publish_folder {
     str path;
-    size_t first, n;       /**< of the sorted files */
-    char fingerprint[36];  /**< of everything that its content depends on */
+    size_t first, n;      /**< of the sorted files */
+    char fingerprint[36]; /**< of everything that its content depends on */
     bool is_changed;
-    str *rewritten;        /**< names of files that were written for it */
+    str *rewritten; /**< names of files that were written for it */
     size_t n_rewritten, capacity;
 } publish_folder;
 
@@ -45,13 +49,14 @@ typedef struct publish_run {
     publish_result *out;
     const data_type *schema; /**< of the copy: names as users see them, no VOID columns */
     write_target target;
-    str stage;               /**< folder in which new folders are made, another one for each run */
-    bool whole;              /**< the folder changes as one: no partitions, or others than before */
-    publish_file *files;     /**< by folder */
+    str stage;           /**< folder in which new folders are made, another one for each run */
+    bool has_left;       /**< folders of the copy have come into the stage */
+    bool whole;          /**< the folder changes as one: no partitions, or others than before */
+    publish_file *files; /**< by folder */
     size_t n_files, files_capacity;
     publish_folder *folders;
     size_t n_folders, folders_capacity;
-    str *leaving;            /**< folders of the copy without a partition in the table */
+    str *leaving; /**< folders of the copy without a partition in the table */
     size_t n_leaving, leaving_capacity;
 } publish_run;
 
