@@ -337,7 +337,8 @@ static const verb verbs[] = {
      "\n"
      "  --full   write the whole copy anew\n"
      "\n"
-     "DIR gets the rows as plain Parquet files; partitions that changed since the last time are swapped, each at once.\n"
+     "DIR gets the rows as plain Parquet files; partitions that changed since the last time are swapped, each at once. What was there before stays beside it, hidden,\n"
+     "for readers that are at it, and is removed by the first run ten minutes later (--conf silt.publish.keepSeconds).\n"
      "\n"
      "  silt publish /data/events /export/events\n"},
 };
