@@ -18,7 +18,7 @@ fail() { say "$*"; exit 1; }
 has()  { command -v "$1" >/dev/null 2>&1; }
 
 # --- Debian packages ---------------------------------------------------------------------------------------------------
-libraries=(libcmocka-dev libedit-dev libroaring-dev libsimdjson-dev libsqlite3-dev libtomlplusplus-dev zlib1g-dev)
+libraries=(libcmocka-dev libcurl4-openssl-dev libedit-dev libroaring-dev libsimdjson-dev libsqlite3-dev libssl-dev libtomlplusplus-dev libxml2-dev zlib1g-dev)
 tools=(make:make gcc:gcc g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config python3:python3)   # command:package
 
 # Tools count when the command is there, whoever installed it; libraries when dpkg knows them.

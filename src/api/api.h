@@ -2,11 +2,14 @@
 #ifndef API_API_H
 #define API_API_H
 
+#include "api/stores.h"
 #include "silt/silt.h"
 #include "sql/sql.h"
 
 struct silt_session {
     store_registry *stores;
+    store_settings store_settings; /* what the remote stores are configured by */
+    remote_store remotes[API_MAX_STORES];
     session *inner;
     cancel_token cancel;
     buf text; /* what silt_session_get gave last */

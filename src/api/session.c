@@ -1,4 +1,4 @@
-/* Sessions and SQL of the public API, and the one registry of storage back ends. */
+/* Sessions and SQL of the public API. */
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -11,16 +11,11 @@
 
 const char *silt_version(void) { return SILT_BUILD_VERSION; }
 
-static silt_status open_local(str authority, void *config, store **out, silt_error *err) {
-    (void)authority;
-    (void)config;
-    return store_local_open(out, err);
+/* Settings as stores look for them. While the session opens there are only its options. */
+static str store_setting_of(void *ctx, const char *key) {
+    silt_session *s = ctx;
+    return s->inner ? session_get(s->inner, str_of(key)) : STR_NULL;
 }
-
-/* One row per URI scheme. */
-static const struct { const char *scheme; store_open_fn open; } back_ends[] = {
-    {"file", open_local},
-};
 
 str *api_strs(arena *a, const char *const *strings, size_t n) {
     str *out = ARENA_ARRAY(a, n, str);
@@ -38,7 +33,8 @@ silt_status silt_session_open(const silt_session_options *options, silt_session 
     }
     buf_init(&s->text, BUF_MAX_DEFAULT);
     TRY_OUT(store_registry_new(&s->stores, err));
-    for (size_t i = 0; i < ARRAY_LEN(back_ends); i++) TRY_OUT(store_registry_add(s->stores, back_ends[i].scheme, back_ends[i].open, NULL, err));
+    s->store_settings = (store_settings){store_setting_of, s};
+    TRY_OUT(api_add_stores(s->stores, &s->store_settings, s->remotes, err));
     size_t n = API_GET(options, n_settings, 0);
     str *keys = api_strs(a, API_GET(options, keys, NULL), n), *values = api_strs(a, API_GET(options, values, NULL), n);
     if (n && (!keys || !values)) {

@@ -75,11 +75,12 @@ static constant partition_constant(const value *v, constant_kind kind, buf *scra
     return (constant){.bytes = buf_str(scratch)};
 }
 
-/* Spark shows local files as file:///… with URI escapes. */
+/* Spark shows local files as file:///… with URI escapes, others as s3a://bucket/…. */
 static str file_uri(const scan_file *file, buf *scratch) {
     arena *a = arena_new();
     str encoded = a ? uri_encode_path(file->path, a) : STR_NULL;
-    buf_append_z(scratch, "file://");
+    const char *prefix = store_uri_prefix(file->store);
+    buf_append_z(scratch, strcmp(prefix, "file:") == 0 || !*prefix ? "file://" : prefix);
     if (encoded.ptr) buf_append(scratch, encoded);
     arena_free(a);
     return buf_str(scratch);

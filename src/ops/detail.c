@@ -34,11 +34,10 @@ static silt_status table_features(const delta_protocol *p, arena *a, const str *
     return SILT_OK;
 }
 
-/* A local path as Spark shows it: file:/a/b. */
+/* As Spark shows it: file:/a/b, s3a://bucket/a. */
 static str location_of(const delta_snapshot *s, arena *a) {
     str root = delta_snapshot_root(s);
-    bool local = strcmp(delta_snapshot_env(s)->store->ops->name, "local") == 0;
-    return local ? arena_printf(a, "file:%.*s", STR_ARG(root)) : root;
+    return arena_printf(a, "%s%.*s", store_uri_prefix(delta_snapshot_env(s)->store), STR_ARG(root));
 }
 
 /* When the commit file was written, also where commits have times of their own. */

@@ -15,11 +15,7 @@ static str source_name(run *r, const resolved_table *t, str base) {
 static str source_base(run *r, const resolved_table *t, str root) {
     str encoded = uri_encode_path(root, r->a);
     if (str_is_null(encoded)) return encoded;
-    if (strcmp(t->store->ops->name, "local") == 0) return arena_printf(r->a, "file:%.*s", STR_ARG(encoded));
-    size_t scheme = str_find(t->location, STR("://"));
-    if (scheme == SIZE_MAX) return encoded;
-    size_t authority = str_find_char(str_slice(t->location, scheme + 3, t->location.len), '/');
-    return authority == SIZE_MAX ? t->location : arena_printf(r->a, "%.*s%.*s", (int)(scheme + 3 + authority), t->location.ptr, STR_ARG(encoded));
+    return arena_printf(r->a, "%s%.*s", store_uri_prefix(t->store), STR_ARG(encoded));
 }
 
 static silt_status open_folder(run *r, resolved_table *t, const relation *source, clone_spec *spec, silt_error *err) {

@@ -50,6 +50,9 @@ bool session_flag(session *s, const char *key, bool absent) {
     return v.ptr ? str_eq_ascii_fold(v, STR("true")) : absent;
 }
 
+/* May a store depend on it? Those are opened anew then, which costs little; SQL's and Delta's own keys are set often. */
+static bool is_of_stores(str key) { return !str_starts_with(key, STR("spark.sql.")) && !str_starts_with(key, STR("spark.databricks.")); }
+
 silt_status session_set(session *s, str key, str text, silt_error *err) {
     for (size_t i = 0; i < ARRAY_LEN(fixed_values); i++)
         if (str_eq_ascii_fold(key, str_of(fixed_values[i].key)) && !str_eq_ascii_fold(text, str_of(fixed_values[i].value))) return err_UNSUPPORTED_FEATURE(err, fixed_values[i].refusal);
@@ -65,6 +68,7 @@ silt_status session_set(session *s, str key, str text, silt_error *err) {
     }
     bool fixed = str_eq_ascii_fold(key, STR("spark.sql.warehouse.dir")) && s->catalog && !str_eq(session_get(s, key), text);
     if (fixed) return err_CANNOT_MODIFY_CONFIG(err, key);
+    if (is_of_stores(key)) store_registry_renew(s->stores);
     if (own) {
         own->value = next.value;
         return SILT_OK;
@@ -107,6 +111,7 @@ silt_status run_set(run *r, silt_error *err) {
 /* Back to what the session was opened with, as Spark does, not to the defaults. */
 silt_status run_reset(run *r, silt_error *err) {
     session *s = r->s;
+    store_registry_renew(s->stores);
     if (r->st->has_key) {
         setting *own = find_setting(s, r->st->key);
         const setting *initial = find_in(s->initial, s->n_initial, r->st->key);

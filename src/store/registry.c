@@ -13,8 +13,11 @@ typedef struct back_end {
 } back_end;
 
 typedef struct opened {
-    str scheme, authority;
+    store_open_fn open; /* with config and authority: what it was opened by */
+    void *config;
+    str authority;
     store *store;
+    bool outdated; /* settings have changed since */
 } opened;
 
 struct store_registry {
@@ -72,10 +75,20 @@ silt_status store_registry_add(store_registry *r, const char *scheme, store_open
     return status;
 }
 
+void store_registry_renew(store_registry *r) {
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->n_stores; i++)
+        if (r->stores[i].config) r->stores[i].outdated = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
 static silt_status open_locked(store_registry *r, const back_end *b, str authority, store **out, silt_error *err) {
-    opened entry = {b->scheme, arena_str(r->a, authority), NULL};
-    if (str_is_null(entry.authority)) return error_no_memory(err);
+    opened entry = {.open = b->open, .config = b->config, .authority = arena_str(r->a, authority)};
+    bool local = str_eqz(b->scheme, "file");
+    str prefix = local ? STR("file:") : arena_printf(r->a, "%.*s://%.*s", STR_ARG(b->scheme), STR_ARG(authority));
+    if (str_is_null(entry.authority) || str_is_null(prefix)) return error_no_memory(err);
     TRY(b->open(entry.authority, b->config, &entry.store, err));
+    entry.store->uri_prefix = prefix.ptr;
     if (!ARENA_PUSH(r->a, r->stores, r->n_stores, r->store_capacity, entry)) {
         store_close(entry.store);
         return error_no_memory(err);
@@ -85,12 +98,13 @@ static silt_status open_locked(store_registry *r, const back_end *b, str authori
 }
 
 static silt_status find_locked(store_registry *r, const uri *location, store **out, silt_error *err) {
-    for (size_t i = 0; i < r->n_stores; i++) {
-        if (!str_eq(r->stores[i].scheme, location->scheme) || !str_eq(r->stores[i].authority, location->authority)) continue;
-        *out = r->stores[i].store;
+    const back_end *b = find_back_end(r, location->scheme);
+    for (size_t i = 0; b && i < r->n_stores; i++) {
+        const opened *o = &r->stores[i];
+        if (o->outdated || o->open != b->open || o->config != b->config || !str_eq(o->authority, location->authority)) continue;
+        *out = o->store;
         return SILT_OK;
     }
-    const back_end *b = find_back_end(r, location->scheme);
     if (b) return open_locked(r, b, location->authority, out, err);
     str what = arena_printf(r->a, "locations that start with %.*s:", STR_ARG(location->scheme));
     return str_is_null(what) ? error_no_memory(err) : err_UNSUPPORTED_FEATURE(err, what.ptr);

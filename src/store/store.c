@@ -23,6 +23,11 @@ static str without_slash(str dir) {
     return dir;
 }
 
+const char *store_uri_prefix(const store *s) {
+    if (s->uri_prefix) return s->uri_prefix;
+    return strcmp(s->ops->name, "local") == 0 ? "file:" : "";
+}
+
 void store_close(store *s) {
     if (s) s->ops->close(s);
 }

@@ -18,6 +18,7 @@ typedef struct store_entry {
     int64_t size_bytes;  /**< 0 for folders */
     int64_t modified_ms; /**< ms since the epoch, UTC */
     bool is_dir;
+    str tag; /**< changes whenever the bytes do: ETag, generation; as the store spells it. Null where the store has none or does not tell in a listing */
 } store_entry;
 
 typedef struct store_list_result {
@@ -62,6 +63,39 @@ typedef struct store_walker {
     silt_status (*take)(void *ctx, const store_walk_entry *e, silt_error *err);                    /**< one call at a time; a failure ends the walk */
 } store_walker;
 
+/* ---- many ranges at once ---- */
+
+/** One piece of one file. */
+typedef struct store_range {
+    str path;
+    int64_t offset, length; /**< as store_read takes them */
+    buf *out;               /**< appended to; no two ranges of one call share one */
+    silt_status status;     /**< out: how this range ended; SILT_CANCELLED where it was not begun */
+} store_range;
+
+typedef struct store_read_options {
+    int in_flight;              /**< ranges at once; 0: what the back end says (store_ops.parallel) */
+    const cancel_token *cancel; /**< may be NULL */
+    /** May be NULL. Told of each range as soon as it is whole, by whatever thread read it: then its buffer may be used up and freed, which is what bounds the memory of a long list. A failure ends all. */
+    silt_status (*done)(void *ctx, size_t i, silt_error *err);
+    void *ctx;
+    bool keep_going; /**< a missing file does not end the reading of the others: its status tells, and the call is SILT_OK */
+} store_read_options;
+
+/** A stretch of a file. */
+typedef struct store_span {
+    int64_t offset, length;
+} store_span;
+
+/** A file of which some stretches are to be readable at a local path. */
+typedef struct store_sparse {
+    str path;
+    int64_t size_bytes; /**< as a log or a listing tells it; < 0: unknown, which costs a request */
+    str tag;            /**< as a listing told it; null: path and size are enough, because such files are never overwritten (data files of a log) */
+    const store_span *spans;
+    size_t n_spans; /**< 0: the whole file */
+} store_sparse;
+
 /** What a back end implements. Every slot must exist unless its comment says otherwise. */
 typedef struct store_ops {
     const char *name; /**< "local", "memory", "fault", … */
@@ -91,16 +125,36 @@ typedef struct store_ops {
     silt_status (*remove_below)(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err);
     /** May be NULL: no two paths of this store lead to one object. */
     silt_status (*real_path)(store *s, str path, arena *arena, str *out, silt_error *err);
+    /** Ranges that this store is fast with at once: 0: 8. A back end over HTTP says 32 and lets its client have as many connections. */
+    int parallel;
+    /** May be NULL: then store_read_many reads on `parallel` threads. Only for a store that has something better than that. `done` and `keep_going` are to be obeyed. */
+    silt_status (*read_many)(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err);
+    /** May be NULL: then store_local_ranges gives local_read_path of each. The read cache has it; back ends do not. */
+    silt_status (*local_ranges)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err);
+    /**
+     * May be NULL for stores of this process alone (memory). Append what tells this store from every other, for the read cache's keys: scheme, endpoint, bucket or
+     * container, account; never a credential. Two sessions that see the same bytes under the same paths give the same text.
+     */
+    void (*identity)(store *s, buf *out);
 } store_ops;
 
 /** The head of every implementation's struct. */
 struct store {
     const store_ops *ops;
+    const char *uri_prefix; /**< what stands before its paths in a URI ("file:", "s3a://bucket"); set by the registry that opened it, NULL otherwise */
 };
+
+/** What makes a URI of a path of this store when put before it: "file:", "s3a://bucket"; "" where it has none. Borrowed from the store. */
+const char *store_uri_prefix(const store *s);
 
 void store_close(store *s); /**< NULL is fine */
 /** Append bytes [offset, offset+length) to out; length < 0 = to the end; a range beyond the end gives what is there. */
 silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) MUST_CHECK;
+/**
+ * Read many ranges of any files, several at once. Each range ends in its `status`; the call returns the first failure in their order, after which those not begun are not sent
+ * (see keep_going). Memory: all buffers, unless `done` frees them. o may be NULL. Cost on a remote store: n / in_flight round trips.
+ */
+silt_status store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err) MUST_CHECK;
 /** The strings of *out are in arena. NOT_FOUND when absent. */
 silt_status store_stat(store *s, str path, arena *arena, store_entry *out, silt_error *err) MUST_CHECK;
 /** Durable when it returns SILT_OK (local: file and folder fsynced). Makes missing parent folders. SILT_UNKNOWN: the outcome could not be learned. */
@@ -114,8 +168,16 @@ silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *a
 silt_status store_remove(store *s, str path, silt_error *err) MUST_CHECK;
 silt_status store_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;
 silt_status store_remove_dir(store *s, str dir, silt_error *err) MUST_CHECK;
-/** A path of the local file system at which the whole object can be read by other libraries (the engine). Local: the path itself. */
+/** A path of the local file system at which the whole object can be read by other libraries (the engine) until `arena` is reset or freed. Local: the path itself. */
 silt_status store_local_read_path(store *s, str path, arena *arena, str *out, silt_error *err) MUST_CHECK;
+/**
+ * Local paths (in arena) at which the given stretches of each file, and at least those, can be read; what is not asked for may be anything. Local: the path itself. Behind a read cache: a sparse
+ * file as long as the object, fetched as far as it was not yet there, which stays until `arena` is reset or freed. *out_failed (may be NULL): the file that the error is about, n where it is about none.
+ * @return NOT_FOUND, IO (also where an object is shorter than size_bytes says), NO_SPACE, CANCELLED, …
+ */
+silt_status store_local_ranges(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err) MUST_CHECK;
+/** Are local paths of this store's files the files themselves? Otherwise reading a part costs less than reading all, and requests cost time: see store_local_ranges. */
+bool store_is_remote(const store *s);
 /** The whole object into a local file (one that store_write_begin gave, of this or another store), which is made or emptied; not durable by that. *out_bytes is what was copied. */
 silt_status store_copy_out(store *s, str path, str local, const struct cancel_token *cancel, int64_t *out_bytes, silt_error *err) MUST_CHECK;
 /** Begin a data file: *out_local is where another library (the engine's COPY) is to write it; parents exist. */
@@ -172,12 +234,41 @@ typedef enum store_fault { FAULT_NONE, FAULT_FAIL, FAULT_LOST_REPLY, FAULT_CRASH
 typedef store_fault (*store_fault_fn)(void *ctx, const char *call, str path, size_t nth_call);
 silt_status store_fault_open(store *inner, store_fault_fn before, void *ctx, store **out, silt_error *err) MUST_CHECK;
 
+/** What a read cache is given; copied. */
+typedef struct store_cache_settings {
+    str dir;           /**< folder on a local disk, made when missing (0700); shared by any number of processes of one user */
+    int64_t max_bytes; /**< kept after eviction; what running queries use is kept beyond it. <= 0: a tenth of the free disk, at most 10 GB */
+} store_cache_settings;
+/**
+ * A read cache around a remote store (docs/decisions/009-read-cache.md): local_read_path and local_ranges give sparse files under `dir`; everything else is passed through. Takes over `inner` when it returns
+ * SILT_OK. A folder that cannot be used is an error at the first read that needs it, not here.
+ */
+struct store_settings;
+/** From the session's silt.cache.dir and silt.cache.maxSize ("10gb", bytes; settings.h), else the defaults; strings in arena. A null dir: no home to put it in, no cache. INVALID (a size that is none). */
+silt_status store_cache_settings_get(const struct store_settings *s, arena *arena, store_cache_settings *out, silt_error *err) MUST_CHECK;
+silt_status store_cache_open(store *inner, const store_cache_settings *settings, store **out, silt_error *err) MUST_CHECK;
+typedef struct store_cache_usage {
+    int64_t bytes;              /**< on the disk */
+    int64_t entries;            /**< objects of which something is held */
+    uint64_t hits, misses;      /**< files asked for that were there as far as needed, and that were not */
+    uint64_t bytes_hit, bytes_fetched;
+} store_cache_usage;
+/** Of the whole folder, all processes together. A folder that is not there is empty. */
+silt_status store_cache_show(str dir, store_cache_usage *out, silt_error *err) MUST_CHECK;
+/** Remove every entry that no running query uses. *out: what went. */
+silt_status store_cache_clear(str dir, store_cache_usage *out, silt_error *err) MUST_CHECK;
+/** Silt's default folder: $XDG_CACHE_HOME/silt/data, else ~/.cache/silt/data; null where neither is set. */
+str store_cache_default_dir(arena *arena);
+
 /** Opens stores by scheme: the one place that knows the back ends (filled by the api). Stores are shared per scheme+authority and counted. */
 typedef struct store_registry store_registry;
 typedef silt_status (*store_open_fn)(str authority, void *config, store **out, silt_error *err);
 silt_status store_registry_new(store_registry **out, silt_error *err) MUST_CHECK;
 void store_registry_free(store_registry *r); /**< closes every store it opened */
+/** Schemes added with the same `open` and `config` share their stores (s3, s3a). */
 silt_status store_registry_add(store_registry *r, const char *scheme, store_open_fn open, void *config, silt_error *err) MUST_CHECK;
+/** Settings have changed: locations found from now on of stores that have any (config not NULL) open their store anew. Those already opened stay valid. */
+void store_registry_renew(store_registry *r);
 /** Resolve a path or URI to its store (borrowed from the registry, until it is freed) and the path in it (in arena). */
 silt_status store_registry_find(store_registry *r, str location, arena *arena, store **out_store, str *out_path, silt_error *err) MUST_CHECK;
 

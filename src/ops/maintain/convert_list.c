@@ -162,8 +162,7 @@ silt_status convert_files_list(const op *o, str root, convert_files *out) {
 }
 
 str convert_file_name(const op *o, const convert_files *f, str path) {
-    bool local = strcmp(f->store->ops->name, "local") == 0;
-    return arena_printf(o->a, "%s%.*s/%.*s", local ? "file:" : "", STR_ARG(f->root), STR_ARG(path));
+    return arena_printf(o->a, "%s%.*s/%.*s", store_uri_prefix(f->store), STR_ARG(f->root), STR_ARG(path));
 }
 
 /* A ':' in the first name of a relative path would make it a URI with a scheme. */

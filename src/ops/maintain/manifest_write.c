@@ -57,11 +57,10 @@ typedef struct manifests {
 /* As org.apache.hadoop.fs.Path prints it. */
 static str path_text(const delta_snapshot *s, str path, arena *a) {
     str decoded = uri_decode(path, a);
-    bool is_local = strcmp(delta_snapshot_env(s)->store->ops->name, "local") == 0;
     if (str_is_null(decoded)) return STR_NULL;
     if (str_starts_with(decoded, STR("file:///"))) return arena_printf(a, "file:%.*s", STR_ARG(str_slice(decoded, 7, decoded.len)));
     if (str_find(path, STR(":/")) != SIZE_MAX && str_find_char(path, '/') > str_find_char(path, ':')) return decoded;
-    const char *scheme = is_local ? "file:" : "";
+    const char *scheme = store_uri_prefix(delta_snapshot_env(s)->store);
     if (decoded.len && decoded.ptr[0] == '/') return arena_printf(a, "%s%.*s", scheme, STR_ARG(decoded));
     return arena_printf(a, "%s%.*s/%.*s", scheme, STR_ARG(delta_snapshot_root(s)), STR_ARG(decoded));
 }
@@ -101,7 +100,7 @@ static silt_status group_lines(manifests *m) {
 
 /* Hadoop's local file system keeps checksums beside files that it wrote: one that is left over would make the new text unreadable for it. */
 static void remove_checksum(store *st, str folder, arena *a) {
-    if (strcmp(st->ops->name, "local") != 0) return;
+    if (strcmp(store_uri_prefix(st), "file:") != 0) return;
     str path = path_join(a, folder, STR(CHECKSUM_FILE));
     if (!str_is_null(path)) (void)!store_remove(st, path, NULL);
 }

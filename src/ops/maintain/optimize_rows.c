@@ -121,11 +121,10 @@ static void put_metrics(filler *f, const optimize_run *r) {
     put(f, indexed < n_columns ? indexed : n_columns);
 }
 
-/* A local path as Spark shows it: file:/a/b. */
+/* As Spark shows it: file:/a/b, s3a://bucket/a. */
 static str shown_path(const optimize_run *r, arena *a) {
     str root = delta_snapshot_root(r->snapshot);
-    bool local = strcmp(delta_snapshot_env(r->snapshot)->store->ops->name, "local") == 0;
-    return local ? arena_printf(a, "file:%.*s", STR_ARG(root)) : root;
+    return arena_printf(a, "%s%.*s", store_uri_prefix(delta_snapshot_env(r->snapshot)->store), STR_ARG(root));
 }
 
 silt_status optimize_result_rows(const optimize_run *r, arena *a, const data_type **out_type, arrow_builder **out_rows) {

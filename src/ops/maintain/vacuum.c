@@ -73,8 +73,7 @@ static silt_status note_lost_versions(const vacuum_run *v) {
 
 /* Where nobody said, as Spark: not on object stores whose commits other engines may not make safely. */
 static bool is_logged(const vacuum_run *v) {
-    const char *store_name = v->o->env->delta->store->ops->name;
-    return ops_setting_bool(v->o, SETTING("vacuum.logging.enabled"), strncmp(store_name, "s3", 2) != 0);
+    return ops_setting_bool(v->o, SETTING("vacuum.logging.enabled"), strncmp(store_uri_prefix(v->o->env->delta->store), "s3", 2) != 0);
 }
 
 static silt_status commit_once(const vacuum_run *v, const delta_commit_info *info) {
@@ -153,8 +152,7 @@ static silt_status run_removal(vacuum_run *v) {
 /* ---- the rows ---- */
 
 static str location_of(const vacuum_run *v, str path, arena *a) {
-    bool local = strcmp(v->o->env->delta->store->ops->name, "local") == 0;
-    return arena_printf(a, "%s%.*s%s%.*s", local ? "file:" : "", STR_ARG(v->spec->root), path.len ? "/" : "", STR_ARG(path));
+    return arena_printf(a, "%s%.*s%s%.*s", store_uri_prefix(v->o->env->delta->store), STR_ARG(v->spec->root), path.len ? "/" : "", STR_ARG(path));
 }
 
 static silt_status add_row(const vacuum_run *v, describe_row *row, arena *scratch, str path) {

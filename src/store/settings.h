@@ -1,0 +1,18 @@
+/** Where a back end finds its configuration when it is opened: the session's, by Spark's names. */
+#ifndef STORE_SETTINGS_H
+#define STORE_SETTINGS_H
+
+#include "base/base.h"
+
+/** The `config` of a remote back end's store_open_fn. Values are borrowed for the call that opens. */
+typedef struct store_settings {
+    str (*get)(void *ctx, const char *key); /**< null: not set */
+    void *ctx;
+} store_settings;
+
+/** The value of `key`, else that of "spark.hadoop.<key>", which is how Spark's configuration passes Hadoop's keys on; null when neither is set. `s` may be NULL. */
+str store_setting(const store_settings *s, const char *key);
+/** true and false in any case; `absent` where it is not set or says neither. */
+bool store_setting_flag(const store_settings *s, const char *key, bool absent);
+
+#endif
