@@ -29,6 +29,9 @@ demo: silt
 test: all
 	@python3 tests/run_all.py --build $(DIR) $(ARGS)
 
+remote: all
+	@tests/remote/run.sh $(DIR) $(ARGS)
+
 interop: silt
 	@tests/interop/run.sh
 
@@ -54,6 +57,7 @@ help:
 	@echo 'make               build the optimised command: build/silt'
 	@echo 'make demo          build, then create, load, query, change and check a table'
 	@echo 'make test          build and run every test; BUILD=dev|asan|tsan, ARGS="--suite sql --match merge"'
+	@echo 'make remote        test HDFS, S3, Azure and GCS with real servers (installs them first)'
 	@echo 'make interop       check against Spark and delta-rs, both directions (installs them first)'
 	@echo 'make bench         measure against deltalake'
 	@echo 'make install       PREFIX=/usr/local, DESTDIR='
@@ -63,4 +67,4 @@ help:
 	@echo 'Set-up is part of each (scripts/setup.sh). SILT_DEPS: where libduckdb is kept;'
 	@echo 'SILT_DUCKDB_LIBRARY, SILT_DUCKDB_INCLUDE: use this one instead.'
 
-.PHONY: silt all setup demo test interop bench format tidy install clean help
+.PHONY: silt all setup demo test remote interop bench format tidy install clean help

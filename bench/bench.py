@@ -13,6 +13,7 @@ usage: bench.py [--silt PATH] [--only NAME] [--rounds N] [--record]
   compact_10000    many small files: see optimize.py
   convert …        CONVERT TO DELTA: see convert.py
   zorder …         Z-order: see zorder.py
+  remote_open …    tables on S3, 20 ms away: see remote.py (servers of tests/services)
 
 The rounds alternate; the least time of each counts (the machine is shared), and its peak. Ratios matter, not seconds.
 """
@@ -30,6 +31,7 @@ import tempfile
 
 import convert
 import optimize
+import remote
 import row_changes
 import vacuum
 import zorder
@@ -159,7 +161,8 @@ def main():
     steps.update(optimize.steps(a.silt, a.rounds))
     steps.update(convert.steps(a.silt, a.rounds))
     steps.update(zorder.steps(a.silt, lambda: once("lineitem", make_lineitem), a.rounds))
-    goals = {"open_json": "deltalake / silt ≥ 10, peak < 400 MB", "open_checkpoint": "deltalake / silt ≥ 6, peak < 300 MB", "append": "silt / DuckDB COPY ≤ 1.2", "small_appends": "", "start": "< 0.1 s", **row_changes.GOALS, **vacuum.GOALS, **optimize.GOALS, **convert.GOALS, **zorder.GOALS}
+    steps.update(remote.steps(a.silt, lambda: once("lineitem", make_lineitem), a.rounds))
+    goals = {"open_json": "deltalake / silt ≥ 10, peak < 400 MB", "open_checkpoint": "deltalake / silt ≥ 6, peak < 300 MB", "append": "silt / DuckDB COPY ≤ 1.2", "small_appends": "", "start": "< 0.1 s", **row_changes.GOALS, **vacuum.GOALS, **optimize.GOALS, **convert.GOALS, **zorder.GOALS, **remote.GOALS}
     lines = ["| run | who | seconds | peak MB | peer's time / Silt's |", "|---|---|---|---|---|"]
     failed = False
     for name, step in steps.items():

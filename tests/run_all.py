@@ -15,8 +15,9 @@ Suites (each left out while its folder does not exist):
   isolation  tests/isolation/**/*.spec by isolation_runner           doctor     tests/doctor/*.py
   examples   examples/*.c, each must end with status 0
   data       ../shared/data/check_tables.py, where that folder is
+  remote     tests/remote/*.py, with servers of remote stores: only when it is asked for (make remote)
 Scripts whose names begin with "_" or "lib" are helpers, not tests. What a test finds in its environment: SILT (the command),
-SILT_SOURCE_DIR, SILT_BUILD_DIR, SILT_CC, HOME and TMPDIR (folders of its own, removed afterwards).
+SILT_SOURCE_DIR, SILT_BUILD_DIR, SILT_CC, SILT_TEST_* as they are set, HOME and TMPDIR (folders of its own, removed afterwards).
 
 The last line is `N passed, N failed, N skipped`. Exit status 0: nothing failed and something ran.
 """
@@ -83,7 +84,7 @@ class Runner:
         os.makedirs(self.logs)
 
     def environment(self, scratch):
-        env = {k: v for k, v in os.environ.items() if not k.startswith("SILT_")}
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SILT_") or k.startswith("SILT_TEST_")}
         home = os.path.join(scratch, "home")
         os.mkdir(home)
         sanitizer = "exitcode=99:"            # not 1, which is a status that tests expect
@@ -201,6 +202,7 @@ class Runner:
             if there("tests/" + suite): yield suite, make()
         if there("examples"): yield "examples", self.examples()
         yield "data", self.data()
+        if "remote" in (self.options.suite or []): yield "remote", self.script_jobs("remote", ("*.py",), 1800)
 
 
 class Report:

@@ -37,7 +37,7 @@ typedef enum silt_status {
 typedef struct silt_error {
     silt_status status;
     int code;             /**< errno or HTTP status, 0 if none */
-    char condition[96];   /**< Spark's condition name, e.g. "DELTA_CONCURRENT_APPEND" */
+    char condition[128];  /**< Spark's condition name, e.g. "DELTA_CONCURRENT_APPEND" */
     char sqlstate[6];     /**< five characters */
     char message[1024];   /**< one factual line: the problem */
     char detail[1024];    /**< the cause */

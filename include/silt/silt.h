@@ -150,6 +150,23 @@ SILT_API silt_status silt_snapshot_checkpoint(silt_snapshot *snapshot, silt_erro
  */
 SILT_API silt_status silt_schema_compare(const char *before, const char *after, bool by_name, struct ArrowArrayStream *out, silt_error *err);
 
+/* ---- the read cache ---- */
+
+/** What is kept on this machine of files in remote stores, by all processes of this user: settings silt.cache.dir and silt.cache.maxSize. */
+typedef struct silt_cache_usage {
+    size_t struct_size;
+    int64_t bytes;                     /**< on the disk */
+    int64_t entries;                   /**< files of which something is kept */
+    uint64_t hits, misses;             /**< how often a file that was wanted was there as far as needed, and how often not */
+    uint64_t bytes_hit, bytes_fetched; /**< bytes that need not be fetched, and that were */
+} silt_cache_usage;
+
+/** The folder; NULL where there is none (no home folder and no setting). Borrowed until the next call of this or silt_session_get. */
+SILT_API const char *silt_cache_folder(silt_session *session);
+SILT_API silt_status silt_cache_show(silt_session *session, silt_cache_usage *out, silt_error *err);
+/** Remove what no running query uses, of this or another process; *out: what went (bytes and entries). */
+SILT_API silt_status silt_cache_clear(silt_session *session, silt_cache_usage *out, silt_error *err);
+
 /* ---- writing ---- */
 
 typedef enum silt_save_mode { SILT_APPEND = 0, SILT_OVERWRITE = 1, SILT_ERROR_IF_EXISTS = 2, SILT_IGNORE = 3 } silt_save_mode;

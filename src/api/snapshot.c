@@ -1,4 +1,5 @@
 /* Snapshots of the public API: opening, what is known of them, their files, scans and checkpoints. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -105,12 +106,33 @@ static void write_txns(buf *b, const delta_snapshot *s) {
     buf_append_char(b, '}');
 }
 
+/* A local path as it is, any other as a URI. */
+static void write_location(buf *b, const delta_snapshot *s) {
+    const char *prefix = store_uri_prefix(delta_snapshot_env(s)->store);
+    char location[4096];
+    str root = delta_snapshot_root(s);
+    int n = strcmp(prefix, "file:") == 0 ? -1 : snprintf(location, sizeof location, "%s%.*s", prefix, STR_ARG(root));
+    json_write_str(b, n > 0 && (size_t)n < sizeof location ? (str){location, (size_t)n} : root);
+}
+
+/* What keeps writers apart, where a store does not always do that. */
+static void write_guard(buf *b, bool *first, store *st) {
+    buf text;
+    buf_init(&text, 1024);
+    store_guard(st, &text);
+    if (text.len) {
+        json_write_key(b, first, "commitGuard");
+        json_write_str(b, buf_str(&text));
+    }
+    buf_dispose(&text);
+}
+
 static void write_description(buf *b, const delta_snapshot *s, bool records_known, int64_t records) {
     const delta_metadata *m = delta_snapshot_metadata(s);
     bool first = true;
     buf_append_char(b, '{');
     json_write_key(b, &first, "location");
-    json_write_str(b, delta_snapshot_root(s));
+    write_location(b, s);
     json_write_key(b, &first, "format");
     buf_append_z(b, "\"delta\"");
     json_write_key(b, &first, "version");
@@ -146,6 +168,7 @@ static void write_description(buf *b, const delta_snapshot *s, bool records_know
     write_domains(b, s);
     json_write_key(b, &first, "transactions");
     write_txns(b, s);
+    write_guard(b, &first, delta_snapshot_env(s)->store);
     buf_append_char(b, '}');
 }
 

@@ -10,6 +10,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Texts of the table's own are never cut: it would not compile. */
+#define FITS(text, field) _Static_assert(sizeof text <= sizeof((silt_error *)0)->field, "too long for a silt_error: " text)
+#define X(name, sqlstate_, status_, params, hint_, ...)                    \
+    FITS(#name, condition);                                                \
+    FITS(hint_, hint);                                                     \
+    _Static_assert(sizeof sqlstate_ == 6, "five characters: " sqlstate_);
+#define XS(ident, name, sqlstate_, status_, params, hint_, ...)            \
+    FITS(name, condition);                                                 \
+    FITS(hint_, hint);                                                     \
+    _Static_assert(sizeof sqlstate_ == 6, "five characters: " sqlstate_);
+#define X0(name, sqlstate_, status_, hint_, message_)                      \
+    FITS(#name, condition);                                                \
+    FITS(hint_, hint);                                                     \
+    FITS(message_, message);                                               \
+    _Static_assert(sizeof sqlstate_ == 6, "five characters: " sqlstate_);
+#include "base/errors.def"
+#undef X
+#undef XS
+#undef X0
+#undef FITS
+
 /* Cut a text that vsnprintf filled to the last whole character and blank out its control characters. */
 static void tidy(char *text, size_t capacity, int wanted, bool lines) {
     size_t len = strlen(text);

@@ -40,7 +40,11 @@ typedef struct catalog_ops {
 struct catalog { const catalog_ops *ops; };
 
 void catalog_close(catalog *c);
-/** <warehouse>/.silt-catalog.sqlite, made when first written to; `default` always exists. Safe for several processes (SQLite's locking, busy time-out, WAL not needed). */
-silt_status catalog_local_open(str warehouse, catalog **out, silt_error *err) MUST_CHECK;
+/**
+ * The names in <names>/.silt-catalog.sqlite, made when first written to; `default` always exists. Safe for several processes (SQLite's locking, busy time-out, WAL not needed).
+ * @param warehouse  what managed tables lie below: a path, or the URI of a folder in any store
+ * @param names      a local folder; null: the warehouse itself where it is local, else spark-warehouse in the current folder
+ */
+silt_status catalog_local_open(str warehouse, str names, catalog **out, silt_error *err) MUST_CHECK;
 
 #endif

@@ -14,13 +14,15 @@
 
 typedef struct local_catalog {
     catalog base;
-    char *folder; /* the warehouse, absolute */
-    char *path;   /* of the SQLite file */
+    char *warehouse; /* an absolute path, or a URI: what managed tables lie below */
+    char *folder;    /* of the SQLite file, absolute */
+    char *path;      /* of the SQLite file */
 } local_catalog;
 
 static local_catalog *self(catalog *c) { return (local_catalog *)c; }
 
 static void close_local(catalog *c) {
+    free(self(c)->warehouse);
     free(self(c)->folder);
     free(self(c)->path);
     free(c);
@@ -75,7 +77,7 @@ static silt_status database_row(catalog_txn *t, sqlite3_stmt *s, arena *a, catal
 
 static silt_status default_database(const local_catalog *c, arena *a, catalog_database *out, silt_error *err) {
     *out = (catalog_database){
-        .name = STR("default"), .location = arena_str(a, str_of(c->folder)), .comment = STR("Default database")};
+        .name = STR("default"), .location = arena_str(a, str_of(c->warehouse)), .comment = STR("Default database")};
     return str_is_null(out->location) ? error_no_memory(err) : SILT_OK;
 }
 
@@ -102,7 +104,7 @@ static silt_status get_database(catalog *c, str name, arena *a, catalog_database
 static silt_status insert_database(const local_catalog *c, catalog_txn *t, const catalog_database *d, arena *a) {
     str name = arena_str_lower(a, d->name), location = d->location;
     if (str_is_null(name)) return error_no_memory(t->err);
-    if (str_is_null(location)) location = arena_printf(a, "%s/%.*s.db", c->folder, STR_ARG(name));
+    if (str_is_null(location)) location = arena_printf(a, "%s/%.*s.db", c->warehouse, STR_ARG(name));
     if (str_is_null(location)) return error_no_memory(t->err);
     bool exists;
     TRY(database_exists(t, name, &exists));
@@ -387,33 +389,49 @@ static const catalog_ops local_ops = {
     .managed_location = managed_location,
 };
 
-/* The warehouse as an absolute local path without a slash at its end. */
-static silt_status warehouse_path(str warehouse, arena *a, str *out, silt_error *err) {
+static str without_slash(str folder) {
+    while (folder.len > 1 && folder.ptr[folder.len - 1] == '/') folder.len--;
+    return folder;
+}
+
+/* A folder as an absolute path. */
+static silt_status local_folder(const char *key, str text, arena *a, str *out, silt_error *err) {
     uri u;
-    TRY(uri_parse(warehouse, a, &u, err));
-    if (!str_eqz(u.scheme, "file") || u.authority.len > 0)
-        return err_INVALID_PARAMETER_VALUE(err, STR("spark.sql.warehouse.dir"), warehouse, "a folder of the local file system");
-    *out = u.path;
-    while (out->len > 1 && out->ptr[out->len - 1] == '/') out->len--;
+    TRY(uri_parse(text, a, &u, err));
+    if (!str_eqz(u.scheme, "file") || u.authority.len > 0) return err_INVALID_PARAMETER_VALUE(err, str_of(key), text, "a folder of the local file system");
+    *out = without_slash(u.path);
     return SILT_OK;
 }
 
-silt_status catalog_local_open(str warehouse, catalog **out, silt_error *err) {
+/* A warehouse in an object store keeps the tables, and the names stay here: SQLite wants a file system with locks. */
+static silt_status find_folders(str warehouse, str names, arena *a, str *out_warehouse, str *out_names, silt_error *err) {
+    uri u;
+    TRY(uri_parse(warehouse, a, &u, err));
+    bool remote = !str_eqz(u.scheme, "file");
+    if (remote) *out_warehouse = without_slash(warehouse);
+    else TRY(local_folder("spark.sql.warehouse.dir", warehouse, a, out_warehouse, err));
+    if (names.len == 0 && !remote) *out_names = *out_warehouse;
+    else TRY(local_folder("silt.catalog.dir", names.len ? names : STR("spark-warehouse"), a, out_names, err));
+    return SILT_OK;
+}
+
+silt_status catalog_local_open(str warehouse, str names, catalog **out, silt_error *err) {
     *out = NULL;
     arena *a = arena_new();
     if (!a) return error_no_memory(err);
-    str folder;
+    str tables, folder;
     local_catalog *c = NULL;
-    silt_status status = warehouse_path(warehouse, a, &folder, err);
+    silt_status status = find_folders(warehouse, names, a, &tables, &folder, err);
     if (status == SILT_OK) {
         c = calloc(1, sizeof *c);
         str path = path_join(a, folder, STR(".silt-catalog.sqlite"));
         if (c && !str_is_null(path)) {
             c->base.ops = &local_ops;
+            c->warehouse = strndup(tables.ptr, tables.len);
             c->folder = strndup(folder.ptr, folder.len);
             c->path = strndup(path.ptr, path.len);
         }
-        if (!c || !c->folder || !c->path) status = error_no_memory(err);
+        if (!c || !c->warehouse || !c->folder || !c->path) status = error_no_memory(err);
     }
     arena_free(a);
     if (status == SILT_OK)

@@ -103,6 +103,7 @@ int command_doctor(int argc, char **argv);
 int command_inspect(int argc, char **argv);
 int command_maintain(int argc, char **argv);
 int command_checkpoint(int argc, char **argv);
+int command_cache(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_help(int argc, char **argv);
 /** A command that only makes a statement (verbs.c), NULL where `name` is none. */

@@ -107,6 +107,7 @@ static void show_for_people(silt_snapshot *snapshot, const char *json) {
     show_line("properties", json, "configuration");
     show_line("domains", json, "domainMetadata");
     show_line("transactions", json, "transactions");
+    show_line("commits", json, "commitGuard");
 }
 
 int command_show(int argc, char **argv) {

@@ -102,6 +102,14 @@ static const struct { const char *name, *summary, *text; } topics[] = {
      "A table that fails does not stop the others. Status: 0 done, 1 something failed, 2 the policy is wrong (nothing was done), 3 or 4 the doctor found what fail_on names.\n"
      "docs/maintain.md has a systemd timer and a cron line.\n"},
     {"checkpoint", "write a checkpoint of the newest version now", "silt checkpoint TABLE\n"},
+    {"cache", "what is kept here of files in remote stores",
+     "silt cache [show | clear] [--format json]\n"
+     "\n"
+     "What queries read of remote files is kept in a folder of this machine, shared by all processes of one user: column by column, as it was needed.\n"
+     "show tells its folder, size, entries and how often they were of use; clear removes all that no running query uses.\n"
+     "\n"
+     "  --conf silt.cache.dir=DIR        where (default $XDG_CACHE_HOME/silt/data, else ~/.cache/silt/data)\n"
+     "  --conf silt.cache.maxSize=SIZE   how much is kept (10gb, 512mb; default a tenth of the free disk, at most 10gb); the longest unused goes first\n"},
     {"demo", "watch a table being made, loaded, queried and checked", "silt demo [FOLDER]\n\nWorks in a temporary folder unless one is given, which then must be empty or absent and is kept.\n"},
     {"formats", "how values are written",
      "JSON (json, jsonl): integers and doubles as numbers (NaN, Infinity, -Infinity as strings), decimals as strings with their scale, dates \"2026-01-31\", timestamps\n"

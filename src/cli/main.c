@@ -6,7 +6,7 @@
 
 static const struct { const char *name; int (*run)(int argc, char **argv); } commands[] = {
     {"sql", command_sql}, {"shell", command_shell}, {"load", command_load}, {"show", command_show}, {"history", command_history}, {"files", command_files}, {"changes", command_changes},
-    {"schema", command_schema}, {"checkpoint", command_checkpoint}, {"doctor", command_doctor}, {"inspect", command_inspect}, {"maintain", command_maintain}, {"demo", command_demo}, {"help", command_help},
+    {"schema", command_schema}, {"checkpoint", command_checkpoint}, {"doctor", command_doctor}, {"inspect", command_inspect}, {"maintain", command_maintain}, {"cache", command_cache}, {"demo", command_demo}, {"help", command_help},
 };
 
 int main(int argc, char **argv) {

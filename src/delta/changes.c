@@ -254,7 +254,7 @@ static silt_status fill_source(changes_source *t, const data_type *schema, bool 
     const delta_snapshot *s = t->set->read;
     const delta_metadata *m = delta_snapshot_metadata(s);
     const change_list *l = &t->set->list;
-    str name = delta_table_name(delta_snapshot_env(s), delta_snapshot_root(s));
+    str name = delta_table_name(delta_snapshot_env(s), delta_snapshot_root(s), a);
     t->base =
         (table_source){.ops = &source_ops,
                        .schema = schema,

@@ -9,6 +9,7 @@
 #include "base/uri.h"
 #include "delta/action_json.h"
 #include "delta/arrow_read.h"
+#include "delta/log_fetch.h"
 
 /* ---- what is asked for ---- */
 
@@ -130,24 +131,24 @@ static silt_status wrap_failure(silt_status status, const silt_error *why, str p
     return s;
 }
 
-static silt_status local_path(const delta_env *env, str path, arena *a, str *out, silt_error *err) {
-    if (!env->parquet) return err_UNSUPPORTED_FEATURE(err, "Parquet checkpoints where no Parquet reader is given");
-    silt_status status = store_local_read_path(env->store, path, a, out, err);
-    return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, path) : status;
+static silt_status read_schema(const delta_env *env, const log_file *f, arena *a, const data_type **out, silt_error *err) {
+    str local;
+    silt_error why = {0};
+    TRY(log_fetch_parquet(env, f, NULL, NULL, 0, a, &local, err));
+    return wrap_failure(env->parquet->read_schema(env->parquet, local, a, out, &why), &why, f->path, err);
 }
 
 silt_status checkpoint_schema(const delta_env *env, str path, arena *a, const data_type **out, silt_error *err) {
-    str local;
-    silt_error why = {0};
-    TRY(local_path(env, path, a, &local, err));
-    return wrap_failure(env->parquet->read_schema(env->parquet, local, a, out, &why), &why, path, err);
+    log_file f = {.path = path, .size_bytes = -1};
+    return read_schema(env, &f, a, out, err);
 }
 
 silt_status checkpoint_open(const delta_env *env, str path, const data_type *columns, arena *a, struct ArrowArrayStream *out,
                             silt_error *err) {
     str local;
     silt_error why = {0};
-    TRY(local_path(env, path, a, &local, err));
+    log_file f = {.path = path, .size_bytes = -1};
+    TRY(log_fetch_parquet(env, &f, columns, NULL, 0, a, &local, err));
     return wrap_failure(env->parquet->read(env->parquet, local, columns, out, &why), &why, path, err);
 }
 
@@ -209,7 +210,7 @@ typedef enum read_kind {
 /* One Parquet file, or a part of it, being read. */
 typedef struct file_reader {
     const delta_env *env;
-    str path;
+    str path, tag;
     int64_t version, size_bytes;
     arena *arena; /* of the state */
     checkpoint_state *state;
@@ -222,6 +223,8 @@ typedef struct file_reader {
     int64_t end_row; /* READ_FILES */
     buf scratch;
 } file_reader;
+
+static log_file file_of(const file_reader *r) { return (log_file){.path = r->path, .size_bytes = r->size_bytes, .tag = r->tag}; }
 
 #define BATCH_STRINGS ((size_t)1 << 30)
 
@@ -499,7 +502,8 @@ static silt_status open_stream(file_reader *r, const data_type *columns, arena *
     str local;
     silt_error why = {0};
     silt_status status = SILT_OK;
-    TRY(local_path(r->env, r->path, a, &local, err));
+    log_file f = file_of(r);
+    TRY(log_fetch_parquet(r->env, &f, columns, file_leaves, r->part == READ_REST ? ARRAY_LEN(file_leaves) : 0, a, &local, err));
     switch (r->part) {
         case READ_ALL: status = p->read(p, local, columns, out, &why); break;
         case READ_FILES: status = p->read_rows(p, local, columns, r->row, r->end_row, out, &why); break;
@@ -595,7 +599,8 @@ static silt_status read_split(file_reader *r, const data_type *file, silt_error 
     int64_t n_rows = 0;
     str local;
     silt_error why = {0};
-    TRY(local_path(r->env, r->path, r->arena, &local, err));
+    log_file f = file_of(r);
+    TRY(log_fetch_parquet(r->env, &f, NULL, NULL, 0, r->arena, &local, err));
     TRY(wrap_failure(p->count_rows(p, local, &n_rows, &why), &why, r->path, err));
     if (n_rows < (int64_t)n) return read_part(r, file, err);
     split_read *s = ARENA_NEW(r->arena, split_read);
@@ -627,7 +632,8 @@ static silt_status read_parquet(file_reader *r, silt_error *err) {
         return error_no_memory(err);
     }
     const data_type *file = NULL;
-    silt_status status = checkpoint_schema(r->env, r->path, local, &file, err);
+    log_file f = file_of(r);
+    silt_status status = read_schema(r->env, &f, local, &file, err);
     if (status == SILT_OK) {
         r->has_stats_json = checkpoint_column(file, "add.stats") != NULL;
         r->has_stats_parsed = checkpoint_column(file, "add.stats_parsed") != NULL;
@@ -702,19 +708,60 @@ static silt_status sidecar_path(const delta_env *env, str root, str name, arena 
     return delta_resolve_path(env, root, name, a, &s, out, err);
 }
 
+typedef struct sidecar_look {
+    const delta_env *env;
+    int64_t version;
+    log_file *files;
+    arena **arenas; /* one per file: an arena belongs to one thread */
+} sidecar_look;
+
+static silt_status look_at_sidecar(void *ctx, size_t i, silt_error *err) {
+    sidecar_look *l = ctx;
+    store_entry entry;
+    silt_status status = store_stat(l->env->store, l->files[i].path, l->arenas[i], &entry, err);
+    if (status == SILT_NOT_FOUND) return err_DELTA_MISSING_PART_FILES(err, l->version, l->files[i].path);
+    TRY(status);
+    l->files[i].size_bytes = entry.size_bytes;
+    return log_file_tag(l->env, &entry, l->arenas[i], &l->files[i].tag, err);
+}
+
+static silt_status look_at_sidecars(const delta_env *env, str root, int64_t version, const str *names, size_t n, arena *a, log_file **out, silt_error *err) {
+    sidecar_look l = {env, version, ARENA_ARRAY(a, n + 1, log_file), ARENA_ARRAY(a, n + 1, arena *)};
+    if (!l.files || !l.arenas) return error_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        TRY(sidecar_path(env, root, names[i], a, &l.files[i].path, err));
+        l.arenas[i] = arena_new();
+        if (!l.arenas[i]) return error_no_memory(err);
+        if (arena_defer(a, free_arena, l.arenas[i])) continue;
+        arena_free(l.arenas[i]);
+        return error_no_memory(err);
+    }
+    *out = l.files;
+    return thread_for(store_is_remote(env->store) ? store_parallel(env->store) : 1, n, look_at_sidecar, &l, err);
+}
+
+static const str wanted_names[] = {{"add.path", 8}, {"add.partitionValues", 19}, {"add.size", 8}, {"add.modificationTime", 20}, {"add.dataChange", 14}, {"add.tags", 8},
+                                   {"add.deletionVector", 18}, {"add.baseRowId", 13}, {"add.defaultRowCommitVersion", 27}, {"add.clusteringProvider", 22},
+                                   {"add.stats_parsed.numRecords", 27}, {"metaData", 8}, {"protocol", 8}, {"txn", 3}, {"domainMetadata", 14}, {"sidecar", 7}, {"remove.path", 11}};
+
 static silt_status read_sidecars(const delta_env *env, str root, int64_t version, const str *names, size_t n, arena *a,
                                  checkpoint_state *out, silt_error *err) {
+    log_file *files;
+    if (n == 0) return SILT_OK;
+    TRY(look_at_sidecars(env, root, version, names, n, a, &files, err));
+    TRY(log_fetch_parquets(env, files, n, NULL, wanted_names, ARRAY_LEN(wanted_names), a, err));
     for (size_t i = 0; i < n; i++) {
-        file_reader r = {.env = env, .version = version, .arena = a, .state = out};
-        store_entry entry;
-        TRY(sidecar_path(env, root, names[i], a, &r.path, err));
-        silt_status status = store_stat(env->store, r.path, a, &entry, err);
-        if (status == SILT_NOT_FOUND) return err_DELTA_MISSING_PART_FILES(err, version, r.path);
-        TRY(status);
-        r.size_bytes = entry.size_bytes;
+        file_reader r = {.env = env, .version = version, .arena = a, .state = out, .path = files[i].path, .size_bytes = files[i].size_bytes, .tag = files[i].tag};
         TRY(read_parquet(&r, err));
     }
     return SILT_OK;
+}
+
+/* The parts in Parquet, with the columns that reading them asks for; a V2 checkpoint's top in JSON among them is left to its reader. */
+static silt_status fetch_parts(const delta_env *env, const delta_segment *segment, arena *a, silt_error *err) {
+    bool json = segment->n_checkpoint > 0 && segment->checkpoint[0].name.kind == LOG_CHECKPOINT_V2_JSON;
+    if (json) return SILT_OK;
+    return log_fetch_parquets(env, segment->checkpoint, segment->n_checkpoint, NULL, wanted_names, ARRAY_LEN(wanted_names), a, err);
 }
 
 void checkpoint_state_release(checkpoint_state *s) {
@@ -726,6 +773,7 @@ static silt_status read_all(const delta_env *env, str root, const delta_segment 
                             silt_error *err) {
     str *sidecars = NULL;
     size_t n = 0, capacity = 0;
+    TRY(fetch_parts(env, segment, a, err));
     for (size_t i = 0; i < segment->n_checkpoint; i++) {
         const log_file *f = &segment->checkpoint[i];
         if (f->name.kind == LOG_CHECKPOINT_V2_JSON) {
@@ -736,6 +784,7 @@ static silt_status read_all(const delta_env *env, str root, const delta_segment 
                          .path = f->path,
                          .version = f->name.version,
                          .size_bytes = f->size_bytes,
+                         .tag = f->tag,
                          .arena = a,
                          .state = out,
                          .sidecars = &sidecars,

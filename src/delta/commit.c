@@ -312,6 +312,7 @@ silt_status delta_txn_commit(delta_txn *t, const delta_commit_info *info, int64_
         if (str_is_null(path)) TRY_OUT(error_no_memory(err));
         TRY_OUT(put_entry(t, info, version, path, buf_str(&entry), &outcome, err));
         if (outcome == PUT_TAKEN) TRY_OUT(catch_up(t, version, &ours, err));
+        if (!ours && t->before_retry) TRY_OUT(t->before_retry(t->before_retry_ctx, t->base_version, err));
         if (ours) {
             TRY_OUT(check_not_orphaned(t, path, err));
             t->committed = true;

@@ -17,7 +17,6 @@ typedef struct delta_env {
     int n_threads;             /**< <= 0: default */
     const cancel_token *cancel; /**< may be NULL */
     int32_t zone_offset_seconds; /**< for zone-less timestamp partition values: 0 = UTC */
-    str root_display;          /**< how errors name the table; {NULL,0} = the root path */
     bool skip_version_checksum; /**< do not verify N.crc */
     bool checkpoint_top_parquet; /**< V2 checkpoints: the top-level file in Parquet instead of JSON */
     int64_t checkpoint_part_rows; /**< V2 checkpoints: at most so many file actions in one sidecar; <= 0: no limit */

@@ -105,14 +105,28 @@ static silt_status read_range(store *s, str path, int64_t offset, int64_t length
     return status;
 }
 
+/* In a remote store a request costs more than so many bytes. */
+#define READ_ALONG_BYTES 65536
+
+/* The version byte, and what stands at `offset`; the former is taken off again. */
+static silt_status read_stored_bytes(store *s, str path, int64_t offset, int64_t length, buf *bytes, silt_error *err) {
+    bool at_once = offset <= READ_ALONG_BYTES && store_is_remote(s);
+    TRY(read_range(s, path, 0, at_once ? offset + length : 1, bytes, err));
+    if (bytes->len == 0) return invalid(err, path, "the file is empty");
+    if (bytes->ptr[0] != DV_VERSION) return invalid(err, path, "the file has an unknown format version");
+    if (!at_once) {
+        buf_clear(bytes);
+        return read_range(s, path, offset, length, bytes, err);
+    }
+    size_t before = bytes->len < (size_t)offset ? bytes->len : (size_t)offset;
+    memmove(bytes->ptr, bytes->ptr + before, bytes->len - before);
+    bytes->len -= before;
+    return SILT_OK;
+}
+
 /* size, body and CRC at the descriptor's offset; *out_body is in `bytes`. */
 static silt_status read_stored(store *s, str path, const delta_dv *dv, buf *bytes, str *out_body, silt_error *err) {
-    int64_t offset = dv->offset < 0 ? 1 : dv->offset;
-    TRY(read_range(s, path, 0, 1, bytes, err));
-    if (bytes->len != 1) return invalid(err, path, "the file is empty");
-    if (bytes->ptr[0] != DV_VERSION) return invalid(err, path, "the file has an unknown format version");
-    buf_clear(bytes);
-    TRY(read_range(s, path, offset, (int64_t)dv->size_bytes + 8, bytes, err));
+    TRY(read_stored_bytes(s, path, dv->offset < 0 ? 1 : dv->offset, (int64_t)dv->size_bytes + 8, bytes, err));
     if (bytes->len < 4) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, path);
     if (big_endian(bytes->ptr) != (uint32_t)dv->size_bytes) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, path);
     if (bytes->len != (size_t)dv->size_bytes + 8) return invalid(err, path, "the file is cut short");

@@ -25,7 +25,7 @@ silt_status delta_history(const delta_env *env, str root, int64_t limit, arena *
     size_t n;
     TRY(log_list(env, root, 0, a, &l, err));
     TRY(commit_times(&l, a, &times, &n, err));
-    if (n == 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    if (n == 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     TRY(ict_range_load(env, root, times[n - 1].version, a, &ict, err));
     size_t wanted = limit >= 0 && (uint64_t)limit < n ? (size_t)limit : n;
     delta_history_entry *entries = ARENA_ARRAY(a, wanted, delta_history_entry);

@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "delta/log_fetch.h"
+
 #define PIECE_BYTES (2 << 20)
 #define PIECE_FILES 256
 
@@ -166,6 +168,7 @@ silt_status replay_parse(const delta_env *env, const log_file *files, size_t n_f
     *out = (parsed_log){.status = SILT_OK};
     parse_job job = {.env = env, .files = files, .info_version = info_version, .lock = PTHREAD_MUTEX_INITIALIZER};
     size_t n = 0;
+    TRY(log_fetch(env, files, n_files, a, err));
     if (!plan_pieces(files, n_files, a, &job.tasks, &n)) return error_no_memory(err);
     silt_status status = thread_for(env->n_threads, n, parse_task, &job, err);
     if (status == SILT_OK) status = collect(job.tasks, n, a, out, err);

@@ -6,10 +6,15 @@
 #include "delta/segment.h"
 
 #include "base/uri.h"
+#include "delta/log_fetch.h"
 
 #define MAX_LISTINGS 20
 
-str delta_table_name(const delta_env *env, str root) { return str_is_null(env->root_display) ? root : env->root_display; }
+str delta_table_name(const delta_env *env, str root, arena *a) {
+    const char *prefix = store_uri_prefix(env->store);
+    str name = strcmp(prefix, "file:") == 0 ? root : arena_printf(a, "%s%.*s", prefix, STR_ARG(root));
+    return str_is_null(name) ? root : name;
+}
 
 /* ---- listing ---- */
 
@@ -24,7 +29,7 @@ static silt_status list_once(const delta_env *env, str root, int64_t from_versio
     if (!dir.ptr || (from_version > 0 && !start.ptr)) return error_no_memory(err);
     store_list_result found = {0};
     silt_status status = store_list(env->store, dir, start, false, a, &found, err);
-    if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     TRY(status);
     for (size_t i = 0; i < found.count; i++) {
         const store_entry *e = &found.items[i];
@@ -33,6 +38,7 @@ static silt_status list_once(const delta_env *env, str root, int64_t from_versio
                       .size_bytes = e->size_bytes,
                       .modified_ms = e->modified_ms};
         if (e->is_dir || f.name.kind == LOG_OTHER || f.name.version < from_version) continue;
+        TRY(log_file_tag(env, e, a, &f.tag, err));
         if (!ARENA_PUSH(a, out->files, out->count, out->capacity, f)) return error_no_memory(err);
     }
     return SILT_OK;
@@ -235,14 +241,14 @@ static silt_status not_found(const delta_env *env, str root, int64_t version, ar
     log_listing all;
     TRY(log_list(env, root, 0, a, &all, err));
     int64_t latest = log_listing_latest(&all), earliest = log_listing_earliest(&all);
-    if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     return err_DELTA_VERSION_NOT_FOUND(err, version, earliest < 0 ? latest : earliest, latest);
 }
 
 static silt_status choose(const delta_env *env, str root, const log_listing *l, int64_t wanted, arena *a, delta_segment *out,
                           silt_error *err) {
     int64_t latest = log_listing_latest(l);
-    if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    if (latest < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     int64_t version = wanted == DELTA_LATEST ? latest : wanted;
     if (version > latest) return not_found(env, root, version, a, err);
     *out = (delta_segment){.version = version, .checkpoint_version = -1};
@@ -250,7 +256,7 @@ static silt_status choose(const delta_env *env, str root, const log_listing *l, 
         out->checkpoint_version = out->checkpoint[0].name.version;
     if (out->n_checkpoint == 0 && !log_listing_find(l, LOG_COMMIT, 0) && !compacted_at(l, 0, version)) {
         if (wanted != DELTA_LATEST && log_listing_earliest(l) > wanted) return not_found(env, root, version, a, err);
-        return err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root), version);
+        return err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root, a), version);
     }
     TRY(segment_commits(l, out->checkpoint_version, version, true, a, &out->commits, &out->n_commits, err));
     out->last_commit = log_listing_find(l, LOG_COMMIT, version);

@@ -13,6 +13,7 @@ typedef struct log_file {
     str path; /**< absolute in the store */
     log_file_name name;
     int64_t size_bytes, modified_ms;
+    str tag; /**< of a remote store, see log_file_tag */
 } log_file;
 
 typedef struct log_listing {
@@ -57,7 +58,7 @@ int64_t log_listing_latest(const log_listing *l);
 int64_t log_listing_earliest(const log_listing *l);
 const log_file *log_listing_find(const log_listing *l, log_file_kind kind, int64_t version);
 
-/** How errors name the table. */
-str delta_table_name(const delta_env *env, str root);
+/** How errors name the table: its path, with the URI's beginning in front where it is not a local one. In arena, or `root` itself. */
+str delta_table_name(const delta_env *env, str root, arena *arena);
 
 #endif

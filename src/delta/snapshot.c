@@ -11,6 +11,7 @@
 #include "delta/action_json.h"
 #include "delta/commit_read.h"
 #include "delta/features.h"
+#include "delta/log_fetch.h"
 
 /* ---- life ---- */
 
@@ -112,7 +113,7 @@ typedef struct loading {
 /* The newest protocol, checked before anything else is believed, even before a commit that cannot be parsed is complained about.
  * */
 static silt_status load_protocol(loading *l, const delta_protocol **out, silt_error *err) {
-    str name = delta_table_name(l->env, l->root);
+    str name = delta_table_name(l->env, l->root, l->arena);
     TRY(state_find_protocol(l->env, &l->parsed.actions, l->arena, out, err));
     if (*out) TRY(delta_protocol_check_read(*out, name, err));
     if (l->parsed.status != SILT_OK) {
@@ -157,10 +158,22 @@ static silt_status keep_checkpoint_files(delta_snapshot *s, const str *files, si
     return SILT_OK;
 }
 
+/* Beside the commits, so that it costs no round trip of its own; those are fetched again by none. */
+static silt_status fetch_checksum(loading *l, silt_error *err) {
+    const delta_segment *g = &l->segment;
+    if (!g->checksum || l->env->skip_version_checksum || !store_is_remote(l->env->store)) return SILT_OK;
+    log_file *files = ARENA_ARRAY(l->arena, g->n_commits + 1, log_file);
+    if (!files) return error_no_memory(err);
+    if (g->n_commits) memcpy(files, g->commits, g->n_commits * sizeof *files);
+    files[g->n_commits] = *g->checksum;
+    return log_fetch(l->env, files, g->n_commits + 1, l->arena, err);
+}
+
 static silt_status fill(loading *l, delta_snapshot *s, silt_error *err) {
     const delta_segment *g = &l->segment;
     const delta_protocol *protocol;
     const delta_metadata *metadata;
+    TRY(fetch_checksum(l, err));
     TRY(replay_parse(l->env, g->commits, g->n_commits, g->version, l->arena, &l->parsed, err));
     TRY(load_protocol(l, &protocol, err));
     TRY(load_metadata(l, &metadata, err));
@@ -227,17 +240,23 @@ static silt_status stat_commit(const delta_env *env, str root, int64_t version, 
 
 typedef enum update_plan { UPDATE_NOTHING, UPDATE_COMMITS, UPDATE_RELOAD } update_plan;
 
-static silt_status list_newer(const delta_env *env, const delta_snapshot *older, arena *a, const log_file **out,
+/* From a listing; one that begins at the older version's own commit also tells whether that is still the same, so that a remote store is asked once. */
+static silt_status list_newer(const delta_env *env, const delta_snapshot *older, int64_t from, arena *a, const log_file **out,
                               size_t *out_count, update_plan *plan, silt_error *err) {
     log_listing l;
     const log_file *checkpoint;
     size_t parts;
     *plan = UPDATE_RELOAD;
-    TRY(log_list(env, older->root, older->version + 1, a, &l, err));
+    TRY(log_list(env, older->root, from, a, &l, err));
+    const log_file *same = from > older->version ? NULL : log_listing_find(&l, LOG_COMMIT, older->version);
+    if (from <= older->version && (!same || same->size_bytes != older->commit_size || same->modified_ms != older->commit_modified_ms)) return SILT_OK;
     int64_t latest = log_listing_latest(&l);
     if (latest - older->version > 64 && segment_checkpoint(&l, latest, a, &checkpoint, &parts))
         return SILT_OK; /* the checkpoint is the shorter way */
-    if (latest <= older->version) return SILT_OK;
+    if (latest <= older->version) {
+        if (same) *plan = UPDATE_NOTHING;
+        return SILT_OK;
+    }
     *plan = UPDATE_COMMITS;
     return segment_commits(&l, older->version, latest, true, a, out, out_count, err);
 }
@@ -246,6 +265,7 @@ static silt_status plan_update(const delta_env *env, const delta_snapshot *older
                                size_t *out_count, update_plan *plan, silt_error *err) {
     store_entry e;
     bool found;
+    if (store_is_remote(env->store)) return list_newer(env, older, older->version, a, out, out_count, plan, err);
     *plan = UPDATE_RELOAD;
     TRY(stat_commit(env, older->root, older->version, a, &e, &found, err));
     if (!found || e.size_bytes != older->commit_size || e.modified_ms != older->commit_modified_ms)
@@ -261,7 +281,7 @@ static silt_status plan_update(const delta_env *env, const delta_snapshot *older
             *out_count = i;
             return SILT_OK;
         }
-        if (i == PROBES) return list_newer(env, older, a, out, out_count, plan, err);
+        if (i == PROBES) return list_newer(env, older, older->version + 1, a, out, out_count, plan, err);
         files[i] = (log_file){.path = e.path,
                               .name = {.kind = LOG_COMMIT, .version = version, .end_version = version},
                               .size_bytes = e.size_bytes,
@@ -280,7 +300,7 @@ static silt_status update_state(const delta_snapshot *older, const parsed_log *p
     const delta_protocol *protocol;
     const delta_metadata *metadata;
     TRY(state_find_protocol(s->env, &parsed->actions, a, &protocol, err));
-    if (protocol) TRY(delta_protocol_check_read(protocol, delta_table_name(s->env, s->root), err));
+    if (protocol) TRY(delta_protocol_check_read(protocol, delta_table_name(s->env, s->root, a), err));
     if (parsed->status != SILT_OK) {
         if (err) *err = parsed->error;
         return parsed->status;

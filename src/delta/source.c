@@ -72,7 +72,8 @@ static silt_status load_dvs(const delta_snapshot *s, scan_file *files, const siz
     if (!list || !(list->items = ARENA_ARRAY(a, n, bitmap *)) || !arena_defer(a, free_bitmaps, list)) return error_no_memory(err);
     list->count = n;
     dv_job job = {.s = s, .files = files, .with_dv = with_dv, .bitmaps = list->items};
-    return thread_for(s->env->n_threads, n, load_dv, &job, err);
+    bool remote = store_is_remote(s->env->store); /* then reading them is waiting */
+    return thread_for(remote ? store_parallel(s->env->store) : s->env->n_threads, n, load_dv, &job, err);
 }
 
 static silt_status plan_files(const delta_source *t, const partition_table *p, const prune_result *pruned, arena *a,
@@ -153,6 +154,7 @@ column_match source_column_match(const delta_metadata *m) {
 
 static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error *err) {
     const delta_metadata *m = &s->table->metadata;
+    if (m->schema->n_fields == 0) return err_DELTA_READ_TABLE_WITHOUT_COLUMNS(err, delta_table_name(s->env, s->root, t->arena));
     uint32_t *columns = ARENA_ARRAY(t->arena, m->n_partition_columns, uint32_t);
     if (!columns) return error_no_memory(err);
     for (size_t i = 0; i < m->n_partition_columns; i++) {
@@ -160,7 +162,7 @@ static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error
         if (at < 0) return err_DELTA_PARTITION_COLUMN_NOT_FOUND(err, m->partition_columns[i]);
         columns[i] = (uint32_t)at;
     }
-    str name = delta_table_name(s->env, s->root);
+    str name = delta_table_name(s->env, s->root, t->arena);
     t->base = (table_source){
         .ops = &source_ops,
         .schema = m->schema,
@@ -200,8 +202,6 @@ static silt_status keep_files(delta_source *t, const delta_snapshot *s, const ui
 
 static silt_status make_source(const delta_snapshot *s, const uint8_t *keep, table_source **out, silt_error *err) {
     *out = NULL;
-    if (s->table->metadata.schema->n_fields == 0)
-        return err_DELTA_READ_TABLE_WITHOUT_COLUMNS(err, delta_table_name(s->env, s->root));
     delta_source *t = calloc(1, sizeof *t);
     if (!t) return error_no_memory(err);
     t->arena = arena_new();

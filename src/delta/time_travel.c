@@ -144,14 +144,14 @@ static silt_status load_times(const delta_env *env, str root, arena *a, search *
     log_listing l;
     TRY(log_list(env, root, 0, a, &l, err));
     int64_t earliest = log_listing_earliest(&l);
-    if (log_listing_latest(&l) < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+    if (log_listing_latest(&l) < 0) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     *out = (search){.env = env, .root = root};
     TRY(commit_times(&l, a, &out->times, &out->n, err));
     while (out->n && (earliest < 0 || out->times[0].version < earliest)) {
         out->times++;
         out->n--;
     }
-    return out->n ? SILT_OK : err_DELTA_NO_COMMITS_FOUND(err, delta_table_name(env, root));
+    return out->n ? SILT_OK : err_DELTA_NO_COMMITS_FOUND(err, delta_table_name(env, root, a));
 }
 
 static silt_status version_at(const delta_env *env, str root, int64_t timestamp_ms, arena *a, int64_t *out, silt_error *err) {
@@ -182,9 +182,9 @@ silt_status delta_version_range(const delta_env *env, str root, int64_t *out_ear
         *out_earliest = log_listing_earliest(&l);
         *out_latest = log_listing_latest(&l);
         if (*out_latest < 0)
-            status = err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root));
+            status = err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
         else if (*out_earliest < 0)
-            status = err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root), *out_latest);
+            status = err_DELTA_TRUNCATED_TRANSACTION_LOG(err, delta_table_name(env, root, a), *out_latest);
     }
     arena_free(a);
     return status;

@@ -6,10 +6,11 @@
 #include "base/uri.h"
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
+#include "delta/segment.h"
 #include "delta/stats_fetch.h"
 #include "delta/txn_state.h"
 
-str txn_table_name(const delta_txn *t) { return str_is_null(t->env->root_display) ? t->root : t->env->root_display; }
+str txn_table_name(const delta_txn *t) { return delta_table_name(t->env, t->root, t->arena); }
 
 static void take_snapshot(delta_txn *t, const delta_snapshot *snapshot) {
     t->snapshot = delta_snapshot_retain(snapshot);
@@ -22,10 +23,13 @@ static void take_snapshot(delta_txn *t, const delta_snapshot *snapshot) {
 }
 
 silt_status delta_txn_begin(const delta_env *env, const delta_snapshot *snapshot, str root, delta_txn **out, silt_error *err) {
-    if (snapshot) TRY(delta_protocol_check_write(delta_snapshot_protocol(snapshot), delta_snapshot_metadata(snapshot),
-                                                 str_is_null(env->root_display) ? root : env->root_display, err));
     arena *a = arena_new();
     if (!a) return error_no_memory(err);
+    silt_status status = snapshot ? delta_protocol_check_write(delta_snapshot_protocol(snapshot), delta_snapshot_metadata(snapshot), delta_table_name(env, root, a), err) : SILT_OK;
+    if (status != SILT_OK) {
+        arena_free(a);
+        return status;
+    }
     delta_txn *t = ARENA_NEW(a, delta_txn);
     str root_copy = arena_str(a, root);
     if (!t || str_is_null(root_copy)) {
@@ -150,6 +154,11 @@ silt_status delta_txn_end_domain(delta_txn *t, const delta_domain *domain, silt_
 }
 
 void delta_txn_read_whole_table(delta_txn *t) { t->read_whole_table = true; }
+
+void delta_txn_before_retry(delta_txn *t, silt_status (*fn)(void *ctx, int64_t newest_version, silt_error *err), void *ctx) {
+    t->before_retry = fn;
+    t->before_retry_ctx = ctx;
+}
 
 silt_status delta_txn_read_predicate(delta_txn *t, const predicate *p, silt_error *err) {
     if (!t->snapshot) return SILT_OK; /* nothing was there to read */

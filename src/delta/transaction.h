@@ -43,6 +43,12 @@ void delta_txn_read_whole_table(delta_txn *t);
 silt_status delta_txn_read_predicate(delta_txn *t, const predicate *p, silt_error *err) MUST_CHECK;
 silt_status delta_txn_read_file(delta_txn *t, str path, silt_error *err) MUST_CHECK;
 
+/**
+ * Called after each lost race whose winners were stepped over, with the newest version, before the next try: for what a transaction found outside of the log (files in the
+ * store) and what a winner may have changed there. A non-OK status ends the commit with that error. `ctx` must live as long as the transaction.
+ */
+void delta_txn_before_retry(delta_txn *t, silt_status (*fn)(void *ctx, int64_t newest_version, silt_error *err), void *ctx);
+
 typedef struct delta_commit_info {
     const char *operation;          /**< "WRITE", "CREATE TABLE", … (notes/delta.md §4) */
     str operation_parameters;       /**< JSON object text, as Spark writes it */

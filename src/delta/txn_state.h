@@ -44,6 +44,9 @@ struct delta_txn {
     size_t n_read_predicates, read_predicates_capacity;
     path_set read_files;         /**< decoded: another engine may encode the same path differently */
 
+    silt_status (*before_retry)(void *ctx, int64_t newest_version, silt_error *err); /**< NULL: nothing to ask */
+    void *before_retry_ctx;
+
     /* the state it is rebased on: the snapshot's at first, then that of each winner */
     const delta_protocol *protocol;
     const delta_metadata *metadata;

@@ -98,7 +98,7 @@ silt_status engine_execute(engine_connection *c, const char *sql, silt_error *er
     return SILT_OK;
 }
 
-/* ---- streams ---- */
+/* ---- errors of statements that are prepared ---- */
 
 static duckdb_error_type type_of_text(const char *message) {
     static const struct {
@@ -112,6 +112,45 @@ static duckdb_error_type type_of_text(const char *message) {
         if (strncmp(message, known[i].prefix, strlen(known[i].prefix)) == 0) return known[i].type;
     return DUCKDB_ERROR_INVALID;
 }
+
+/* ---- statements that work for long ---- */
+
+/* Longer and longer, up to half a millisecond: what is waited for takes from some microseconds to minutes. */
+static void pause_for(int *rounds) {
+    struct timespec pause = {0, 20000L << (*rounds < 5 ? *rounds : 5)};
+    ++*rounds;
+    (void)nanosleep(&pause, NULL);
+}
+
+static silt_status work_off(duckdb_prepared_statement statement, duckdb_pending_result *pending, duckdb_result *out, silt_error *err) {
+    duckdb_pending_state state = DUCKDB_PENDING_ERROR;
+    int rounds = 0;
+    bool started = duckdb_pending_prepared(statement, pending) == DuckDBSuccess;
+    while (started && (state = duckdb_pending_execute_task(*pending)) != DUCKDB_PENDING_ERROR && state != DUCKDB_PENDING_RESULT_READY)
+        if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) pause_for(&rounds);
+        else rounds = 0;
+    if (state == DUCKDB_PENDING_ERROR) {
+        const char *message = duckdb_pending_error(*pending);
+        return engine_failure(err, message, type_of_text(message));
+    }
+    if (duckdb_execute_pending(*pending, out) == DuckDBSuccess) return SILT_OK;
+    silt_status status = engine_failure(err, duckdb_result_error(out), duckdb_result_error_type(out));
+    duckdb_destroy_result(out);
+    return status;
+}
+
+silt_status engine_work(engine_connection *c, const char *sql, duckdb_result *out, silt_error *err) {
+    duckdb_prepared_statement statement = NULL;
+    duckdb_pending_result pending = NULL;
+    silt_status status;
+    if (duckdb_prepare(c->duck, sql, &statement) == DuckDBSuccess) status = work_off(statement, &pending, out, err);
+    else status = engine_failure(err, duckdb_prepare_error(statement), type_of_text(duckdb_prepare_error(statement)));
+    duckdb_destroy_pending(&pending);
+    duckdb_destroy_prepare(&statement);
+    return status;
+}
+
+/* ---- streams ---- */
 
 silt_status engine_stream_open(engine_connection *c, const char *sql, engine_stream *out, silt_error *err) {
     *out = (engine_stream){.connection = c};

@@ -17,6 +17,7 @@ typedef struct engine_options {
     int threads;                /**< <= 0: all */
     str time_zone;              /**< session zone; null = UTC */
     const cancel_token *cancel; /**< polled while queries run */
+    store_registry *stores;     /**< for engine_file_source: where files that are not local are; may be NULL: then only local ones are read. Must outlive the engine */
     bool no_pruning; /**< the self-check (design 11): scans print every column filter off, no row-group pruning, no log answers */
 } engine_options;
 
@@ -106,6 +107,7 @@ typedef struct write_spec {
     const char *file_prefix; /**< NULL: "part"; "cdc" for change files */
     bool any_order; /**< the rows' order means nothing (a rewrite): faster on few processors; row groups then overlap a little in what they hold */
     bool bundles_small; /**< of a rewrite: many small files are read as few; a failure then does not name the file, so that the write must be tried again without */
+    bool one_thread; /**< other writes run beside this one, as many as there are processors: a single file is read by one thread, and makes fewer, larger row groups */
     size_t n_extra_columns;  /**< the last n fields of `schema` are no columns of the table: written by their names, without statistics and field ids (_change_type, materialised row ids) */
 } write_spec;
 

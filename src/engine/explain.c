@@ -23,6 +23,7 @@ static silt_status write_duckdb_plan(running_query *r, buf *out, silt_error *err
     engine_connection *c = NULL;
     duckdb_result result;
     const char *text = buf_cstr(&sql);
+    r->scans.only_explains = true;
     silt_status status = text ? running_query_connect(r, &c, err) : error_no_memory(err);
     if (status == SILT_OK) {
         status = engine_query(c, text, &result, err);

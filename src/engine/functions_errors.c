@@ -10,12 +10,12 @@ static bool has(const char *message, const char *what) { return strstr(message, 
 static bool raised_by_silt(silt_error *err, const char *message, silt_status *out_status) {
     for (const char *open = strchr(message, '['); open; open = strchr(open + 1, '[')) {
         const char *bar = strchr(open, '|');
-        if (!bar || bar == open + 1 || strlen(bar) < 8 || bar[6] != ']' || bar[7] != ' ' || bar - open > 90) continue;
+        if (!bar || bar == open + 1 || strlen(bar) < 8 || bar[6] != ']' || bar[7] != ' ' || (size_t)(bar - open) > sizeof((silt_error *)0)->condition) continue;
         bool name_ok = true;
         for (const char *at = open + 1; at < bar; at++)
             name_ok = name_ok && (isupper((unsigned char)*at) || isdigit((unsigned char)*at) || *at == '_' || *at == '.');
         if (!name_ok) continue;
-        char condition[96] = {0}, state[6] = {0};
+        char condition[sizeof((silt_error *)0)->condition] = {0}, state[6] = {0};
         memcpy(condition, open + 1, (size_t)(bar - open - 1));
         memcpy(state, bar + 1, 5);
         const char *text = bar + 8, *end = strstr(text, "[/]");

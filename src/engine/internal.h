@@ -36,6 +36,7 @@ struct engine {
     bool temp_is_private;
     char *empty_file; /* a Parquet file without rows, made when first wanted (engine_empty_file) */
     const cancel_token *cancel;
+    store_registry *stores; /* may be NULL */
     bool no_pruning;
     int threads;
     pthread_t watcher;
@@ -51,6 +52,12 @@ void engine_disconnect(engine_connection *c);
 silt_status engine_execute(engine_connection *c, const char *sql, silt_error *err) MUST_CHECK;
 /** Run one statement and keep its materialised result; end with duckdb_destroy_result. */
 silt_status engine_query(engine_connection *c, const char *sql, duckdb_result *out, silt_error *err) MUST_CHECK;
+
+/**
+ * engine_query for a statement that works for long, COPY for one. DuckDB's own way of waiting for its threads is to ask them without a pause: beside as many other statements as there are
+ * processors, that took a fifth of them.
+ */
+silt_status engine_work(engine_connection *c, const char *sql, duckdb_result *out, silt_error *err) MUST_CHECK;
 
 /** A statement whose rows are fetched chunk by chunk in bounded memory. */
 typedef struct engine_stream {

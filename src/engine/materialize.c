@@ -103,7 +103,7 @@ static silt_status fill(kept_rows *k, running_query *r, silt_error *err) {
     if (status == SILT_OK) status = running_query_connect(r, &c, err);
     if (status != SILT_OK) goto out;
     status = engine_execute(c, "SET SESSION preserve_insertion_order = false", err);
-    if (status == SILT_OK) status = engine_query(c, buf_cstr(&sql), &result, err);
+    if (status == SILT_OK) status = engine_work(c, buf_cstr(&sql), &result, err);
     if (status == SILT_OK) {
         k->created = true;
         k->rows = rows_told(&result);

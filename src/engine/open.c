@@ -116,6 +116,7 @@ static silt_status configure(engine *e, duckdb_config config, const engine_optio
         {"autoload_known_extensions", "false"},
         {"default_null_order", "nulls_first_on_asc_last_on_desc"},
         {"temp_directory", e->temp_directory},
+        {"enable_external_file_cache", "false"}, /* it keeps bytes around those it was asked for: of a sparse file they may be no data yet (scan_fetch.h) */
     };
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         if (duckdb_set_config(config, fixed[i].name, fixed[i].value) != DuckDBSuccess)
@@ -197,6 +198,7 @@ silt_status engine_open(const engine_options *options, engine **out, silt_error 
     pthread_mutex_init(&e->mutex, NULL);
     pthread_cond_init(&e->watcher_wake, NULL);
     e->cancel = options->cancel;
+    e->stores = options->stores;
     e->no_pruning = options->no_pruning;
     e->threads = options->threads;
     engine_parquet_init(e);

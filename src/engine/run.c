@@ -8,6 +8,7 @@
 
 #include "engine/log_answer.h"
 #include "engine/run.h"
+#include "engine/scan_limit.h"
 #include "engine/sources.h"
 
 struct engine_result {
@@ -26,6 +27,7 @@ silt_status running_query_init(running_query *r, engine *e, query *q, const bind
     if (!r->arena) return error_no_memory(err);
     buf_init(&r->sql, BUF_MAX_DEFAULT);
     scan_plan_init(&r->scans, e, r->arena);
+    scan_limit_find(&r->scans, q);
     return SILT_OK;
 }
 

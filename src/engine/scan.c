@@ -14,6 +14,8 @@
 #include <stdlib.h>
 
 #include "engine/scan_bundle.h"
+#include "engine/scan_fetch.h"
+#include "engine/scan_limit.h"
 #include "engine/sources.h"
 
 void scan_plan_dispose(scan_plan *plan) {
@@ -96,30 +98,16 @@ static silt_status order_files(scan_node *node, arena *a, silt_error *err) {
     return SILT_OK;
 }
 
-static silt_status find_local_paths(scan_node *node, arena *a, silt_error *err) {
-    str *paths = ARENA_ARRAY(a, node->scan.n_files + 1, str);
-    if (!paths) return error_no_memory(err);
-    for (size_t i = 0; i < node->scan.n_files; i++) {
-        const scan_file *file = &node->scan.files[i];
-        silt_status status = store_local_read_path(file->store, file->path, a, &paths[i], err);
-        if (status == SILT_NOT_FOUND && str_eqz(node->source->format, "delta"))
-            return err_DELTA_FILE_NOT_FOUND_DETAILED(err, file->path);
-        TRY(status);
-        node->has_deleted |= file->deleted || file->only;
-    }
-    node->local_paths = paths;
-    return SILT_OK;
-}
-
 static silt_status plan_node(scan_plan *plan, const relation *rel, scan_node **out, silt_error *err) {
     arena *a = plan->arena;
     scan_node *node = ARENA_NEW(a, scan_node);
     if (!node || !ARENA_PUSH(a, plan->nodes, plan->n_nodes, plan->node_capacity, node)) return error_no_memory(err);
-    *node = (scan_node){.engine = plan->engine, .rel = rel, .source = rel->source};
+    *node = (scan_node){.engine = plan->engine, .rel = rel, .source = rel->source, .one_thread = plan->one_thread};
     const predicate *where = plan->engine->no_pruning ? NULL : rel->where;
     TRY(rel->source->ops->scan(rel->source, where, a, &node->scan, err));
     if (plan->by_partition) TRY(order_files(node, a, err));
-    TRY(find_local_paths(node, a, err));
+    scan_limit_files(plan, node);
+    TRY(scan_fetch_footers(node, plan->bundles_small ? SCAN_SMALL_BYTES : 0, a, err));
     TRY(collect_wanted(node, a, err));
     if (plan->bundles_small) TRY(scan_bundle(node, a, err));
     TRY(scan_make_groups(node, plan->engine, a, err));

@@ -8,8 +8,10 @@
 #define ENGINE_SCAN_H
 
 #include "engine/internal.h"
+#include "table/parquet_fetch.h"
 
 typedef struct scan_node scan_node;
+typedef struct scan_remote scan_remote;
 
 typedef struct scan_plan {
     engine *engine;
@@ -17,6 +19,10 @@ typedef struct scan_plan {
     scan_node **nodes;
     size_t n_nodes, node_capacity;
     bool bundles_small; /* small files are read as few (scan_bundle.h), where nothing is asked of them but rows */
+    const relation *limited; /* of this table the first rows_wanted rows are enough (scan_limit.h); NULL: of none */
+    int64_t rows_wanted;
+    bool only_explains; /* nothing will run: columns of remote files are not fetched */
+    bool one_thread; /* a single file is not read by several: other statements use the processors */
     bool by_partition; /* files in the order of their partition values, for a write that takes rows partition by partition */
     scan_printer printer;
 } scan_plan;
@@ -65,13 +71,17 @@ struct scan_node {
     const relation *rel;
     const table_source *source;
     table_scan scan;
-    const str *local_paths; /**< by scan.files */
+    str *local_paths; /**< by scan.files */
+    parquet_want **wants; /**< by scan.files: what is to be fetched of it, NULL: it is local; NULL: all are */
+    scan_remote *remotes; /**< the same by store (scan_fetch.c) */
+    size_t n_remotes, remote_capacity;
+    bool columns_are_there;
     wanted_column *wanted;
     size_t n_wanted;
     int32_t *wanted_of; /**< by field of the schema: its index in `wanted`, -1 */
     scan_group *groups;
     size_t n_groups;
-    bool has_deleted;
+    bool has_deleted, one_thread;
     str *bundles; /**< temporary files that are read in place of small ones */
     size_t n_bundles;
 };

@@ -9,11 +9,11 @@
 #include "base/ident.h"
 #include "table/parquet_splice.h"
 
-#define SMALL_BYTES   ((int64_t)128 << 10) /* of a file: beyond that its rows cost more than its opening */
 #define FEW_FILES     16                   /* are opened as they are */
 #define BUNDLE_BYTES  ((int64_t)256 << 20)
 #define MAX_BUNDLES   16                   /* open at once: schemas of one table */
 #define MAGIC         4
+#define WRITE_BYTES   ((size_t)128 << 10) /* at once: small files are not written one by one */
 
 typedef struct bundle {
     parquet_splice splice;
@@ -32,6 +32,7 @@ typedef struct bundler {
     bool broken; /* something was written by half: then no bundle is used */
     scan_file *files;
     str *paths;
+    parquet_want **wants; /* NULL: none is remote */
     size_t n_files;
 } bundler;
 
@@ -48,7 +49,7 @@ static bool asks_for_rows_only(const scan_node *node) {
     return true;
 }
 
-static bool is_small(const scan_file *f) { return f->size_bytes <= SMALL_BYTES; }
+static bool is_small(const scan_file *f) { return f->size_bytes <= SCAN_SMALL_BYTES; }
 
 /* ---- one file ---- */
 
@@ -58,7 +59,7 @@ static bool read_file(bundler *b, str local_path) {
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0) return false;
     buf_clear(&b->bytes);
-    bool ok = fstat(fd, &sb) == 0 && sb.st_size >= 3 * MAGIC && sb.st_size <= SMALL_BYTES * 2 && buf_reserve(&b->bytes, (size_t)sb.st_size);
+    bool ok = fstat(fd, &sb) == 0 && sb.st_size >= 3 * MAGIC && sb.st_size <= SCAN_SMALL_BYTES * 2 && buf_reserve(&b->bytes, (size_t)sb.st_size);
     ssize_t got = ok ? pread(fd, b->bytes.ptr, (size_t)sb.st_size, 0) : -1;
     close(fd);
     if (!ok || got != sb.st_size) return false;
@@ -100,6 +101,7 @@ static bool open_bundle(bundler *b, const parquet_parts *parts, size_t *out) {
     n->rows = 0;
     n->position = MAGIC;
     *out = b->n_open++;
+    (void)setvbuf(n->file, NULL, _IOFBF, WRITE_BYTES);
     b->broken |= fwrite("PAR1", 1, MAGIC, n->file) != MAGIC;
     return !b->broken;
 }
@@ -113,17 +115,31 @@ static bool find_bundle(bundler *b, const parquet_parts *parts, size_t *out) {
     return open_bundle(b, parts, out);
 }
 
-static bool append_file(bundler *b, const scan_file *f, str footer) {
+static bool append_groups(bundle *n, str footer, parquet_parts *out) {
+    size_t before = n->splice.groups.len;
+    if (n->position >= BUNDLE_BYTES || !parquet_splice_parse(footer, n->position - MAGIC, &n->splice.groups, out)) return false;
+    if (parquet_splice_fits(&n->splice.first, out)) return true;
+    n->splice.groups.len = before;
+    return false;
+}
+
+/* Most often that of the file before: its offsets are tried first, so that a footer is looked at once. */
+static bool choose_bundle(bundler *b, str footer, parquet_parts *out) {
     buf look;
-    parquet_parts parts;
-    size_t at;
+    if (b->n_open && append_groups(&b->open[b->last], footer, out)) return true;
     buf_init(&look, BUF_MAX_DEFAULT);
-    bool ok = parquet_splice_parse(footer, 0, &look, &parts) && find_bundle(b, &parts, &at);
+    bool found = parquet_splice_parse(footer, 0, &look, out) && find_bundle(b, out, &b->last);
     buf_dispose(&look);
-    if (!ok) return false;
-    bundle *n = &b->open[at];
+    b->broken |= found && !append_groups(&b->open[b->last], footer, out);
+    return found && !b->broken;
+}
+
+static bool append_file(bundler *b, const scan_file *f, str footer) {
+    parquet_parts parts;
     size_t from = MAGIC, length = (size_t)(footer.ptr - b->bytes.ptr) - from;
-    b->broken |= !parquet_splice_parse(footer, n->position - MAGIC, &n->splice.groups, &parts) || fwrite(b->bytes.ptr + from, 1, length, n->file) != length;
+    if (!choose_bundle(b, footer, &parts)) return false;
+    bundle *n = &b->open[b->last];
+    b->broken |= fwrite(b->bytes.ptr + from, 1, length, n->file) != length;
     if (b->broken) return false;
     n->position += (int64_t)length;
     n->splice.n_rows += parts.n_rows;
@@ -134,6 +150,7 @@ static bool append_file(bundler *b, const scan_file *f, str footer) {
 
 static void leave_alone(bundler *b, size_t i) {
     b->files[b->n_files] = b->node->scan.files[i];
+    if (b->wants) b->wants[b->n_files] = b->node->wants[i];
     b->paths[b->n_files++] = b->node->local_paths[i];
 }
 
@@ -192,6 +209,7 @@ static silt_status hand_over(bundler *b, bool ok, silt_error *err) {
     if (!ok) return SILT_OK; /* no space for them, say: then without */
     node->scan.files = b->files;
     node->local_paths = b->paths;
+    node->wants = b->wants;
     node->scan.n_files = b->n_files;
     return SILT_OK;
 }
@@ -203,7 +221,8 @@ silt_status scan_bundle(scan_node *node, arena *a, silt_error *err) {
     bundler *b = ARENA_NEW(a, bundler);
     if (!b) return error_no_memory(err);
     *b = (bundler){.node = node, .arena = a, .files = ARENA_ARRAY(a, n + 1, scan_file), .paths = ARENA_ARRAY(a, n + 1, str)};
-    if (!b->files || !b->paths) return error_no_memory(err);
+    if (node->wants) b->wants = ARENA_ARRAY(a, n + 1, parquet_want *);
+    if (!b->files || !b->paths || !b->wants != !node->wants) return error_no_memory(err);
     buf_init(&b->bytes, BUF_MAX_DEFAULT);
     for (size_t i = 0; i < n && !b->broken; i++) take_file(b, i);
     bool ok = end_bundles(b);

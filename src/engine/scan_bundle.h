@@ -11,6 +11,8 @@
  * Where the scan asks for nothing but the rows' columns (no row numbers, paths or partition values, no deletion vectors), its small files are replaced by bundles. Best effort: a file that
  * does not fit in stays as it is, and reading it says what is wrong with it.
  */
+/** Files up to that size are small: beyond that their rows cost more than their opening. */
+#define SCAN_SMALL_BYTES ((int64_t)128 << 10)
 silt_status scan_bundle(scan_node *node, arena *a, silt_error *err) MUST_CHECK;
 /** Removes the temporary files. */
 void scan_bundle_remove(scan_node *node);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "engine/scan.h"
+#include "engine/scan_fetch.h"
 
 static void escape_glob(buf *out, str path) {
     for (size_t i = 0; i < path.len; i++) {
@@ -24,7 +24,7 @@ static void escape_glob(buf *out, str path) {
 /* Below that one thread does as well: a row group of usual size, and its file is not worth another. */
 #define PARALLEL_BYTES ((int64_t)2 << 20)
 
-static bool wants_second_file(const scan_group *g) { return g->n_files == 1 && group_file(g, 0)->size_bytes >= PARALLEL_BYTES; }
+static bool wants_second_file(const scan_group *g) { return !g->node->one_thread && g->n_files == 1 && group_file(g, 0)->size_bytes >= PARALLEL_BYTES; }
 static str group_path(const scan_group *g, size_t i) { return g->node->local_paths[g->files ? g->files[i] : i]; }
 
 static duckdb_value path_value(str path, bool *out_escaped) {
@@ -119,7 +119,8 @@ static silt_status apply_group(scan_plan *plan, engine_connection *c, const scan
 
 silt_status scan_plan_apply(scan_plan *plan, engine_connection *c, silt_error *err) {
     for (size_t i = 0; i < plan->n_nodes; i++) {
-        const scan_node *node = plan->nodes[i];
+        scan_node *node = plan->nodes[i];
+        if (!plan->only_explains) TRY(scan_fetch_columns(node, plan->arena, err));
         for (size_t g = 0; node->scan.n_files && g < node->n_groups; g++) TRY(apply_group(plan, c, &node->groups[g], err));
     }
     return SILT_OK;

@@ -150,7 +150,7 @@ static silt_status first_line(file_source *s, str *out, silt_error *err) {
     buf sql;
     buf_init(&sql, BUF_MAX_DEFAULT);
     buf_append_z(&sql, "SELECT l FROM read_csv(");
-    engine_write_path(&sql, s->list.files[0].path);
+    engine_write_path(&sql, s->list.files[0].local);
     buf_append_z(
         &sql,
         ", auto_detect = false, header = false, delim = chr(1), quote = '', escape = '', strict_mode = false, columns = {l: 'VARCHAR'}) LIMIT 1");

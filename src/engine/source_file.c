@@ -81,7 +81,8 @@ static silt_status init(file_source *s, str format, const str *paths, size_t n_p
     pthread_mutex_lock(&e->mutex);
     s->time_zone = arena_str(s->arena, str_of(e->time_zone));
     pthread_mutex_unlock(&e->mutex);
-    TRY(source_list_files(paths, n_paths, s->arena, &s->list, err));
+    TRY(source_list_files(e, paths, n_paths, s->arena, &s->list, err));
+    if (!str_eqz(format, "parquet")) TRY(source_list_fetch(e, &s->list, s->arena, err));
     buf where;
     buf_init(&where, BUF_MAX_DEFAULT);
     buf_printf(&where, "%.*s.`%.*s`", STR_ARG(format), STR_ARG(n_paths ? paths[0] : STR("")));
@@ -136,7 +137,7 @@ void source_write_paths(const file_source *s, size_t first, bool *done, buf *out
         if (done[i] || !same_partition(s, first, i)) continue;
         done[i] = true;
         if (i > first) buf_append_z(out, ", ");
-        engine_write_path(out, s->list.files[i].path);
+        engine_write_path(out, s->list.files[i].local);
     }
     buf_append_char(out, ']');
 }
@@ -145,7 +146,7 @@ void source_write_all_paths(const file_source *s, buf *out) {
     buf_append_char(out, '[');
     for (size_t i = 0; i < s->list.n_files; i++) {
         if (i) buf_append_z(out, ", ");
-        engine_write_path(out, s->list.files[i].path);
+        engine_write_path(out, s->list.files[i].local);
     }
     buf_append_char(out, ']');
 }

@@ -33,14 +33,9 @@ silt_status source_option_bool(const source_options *o, const char *key, bool ab
 
 /* ---- walking ---- */
 
-typedef struct walk {
-    arena *a;
-    source_list *list;
-    str base;
-    silt_error *err;
-} walk;
+typedef source_walk walk;
 
-static bool is_hidden(str name) {
+bool source_is_hidden(str name) {
     if (name.len == 0 || name.ptr[0] == '.') return true;
     return name.ptr[0] == '_' && str_find_char(name, '=') == SIZE_MAX;
 }
@@ -76,13 +71,18 @@ static silt_status split_partitions(walk *w, str path, listed_file *file) {
     return SILT_OK;
 }
 
-static silt_status add_file(walk *w, const char *path, const struct stat *sb) {
-    listed_file file = {.path = arena_str(w->a, str_of(path)),
-                        .size_bytes = (int64_t)sb->st_size,
-                        .modified_ms = (int64_t)sb->st_mtim.tv_sec * 1000 + (int64_t)sb->st_mtim.tv_nsec / 1000000};
-    if (!file.path.ptr) return error_no_memory(w->err);
+silt_status source_add_file(walk *w, listed_file file) {
     TRY(split_partitions(w, file.path, &file));
     return ARENA_PUSH(w->a, w->list->files, w->list->n_files, w->list->capacity, file) ? SILT_OK : error_no_memory(w->err);
+}
+
+static silt_status add_file(walk *w, const char *path, const struct stat *sb) {
+    str copy = arena_str(w->a, str_of(path));
+    if (!copy.ptr) return error_no_memory(w->err);
+    return source_add_file(w, (listed_file){.path = copy,
+                                            .local = copy,
+                                            .size_bytes = (int64_t)sb->st_size,
+                                            .modified_ms = (int64_t)sb->st_mtim.tv_sec * 1000 + (int64_t)sb->st_mtim.tv_nsec / 1000000});
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -103,7 +103,7 @@ static silt_status list_folder(walk *w, const char *folder, char ***out_paths, s
     size_t n = 0, capacity = 0;
     bool ok = true;
     for (struct dirent *entry; ok && (entry = readdir(d));) {
-        if (is_hidden(str_of(entry->d_name))) continue;
+        if (source_is_hidden(str_of(entry->d_name))) continue;
         str path = path_join(w->a, str_of(folder), str_of(entry->d_name));
         ok = path.ptr && ARENA_PUSH(w->a, paths, n, capacity, arena_cstr(w->a, path)) && paths[n - 1];
     }
@@ -145,7 +145,7 @@ static silt_status walk_pattern(walk *w, const char *path) {
                          : code == GLOB_NOSPACE ? error_no_memory(w->err)
                                                 : err_PATH_NOT_FOUND(w->err, str_of(path));
     for (size_t i = 0; status == SILT_OK && i < found.gl_pathc; i++)
-        if (!is_hidden(path_name(str_of(found.gl_pathv[i])))) status = walk_root(w, arena_cstr(w->a, str_of(found.gl_pathv[i])));
+        if (!source_is_hidden(path_name(str_of(found.gl_pathv[i])))) status = walk_root(w, arena_cstr(w->a, str_of(found.gl_pathv[i])));
     globfree(&found);
     return status;
 }
@@ -208,13 +208,17 @@ static silt_status type_partitions(source_list *list, arena *a, silt_error *err)
     return SILT_OK;
 }
 
-silt_status source_list_files(const str *paths, size_t n_paths, arena *a, source_list *out, silt_error *err) {
+silt_status source_list_files(engine *e, const str *paths, size_t n_paths, arena *a, source_list *out, silt_error *err) {
     *out = (source_list){0};
     walk w = {.a = a, .list = out, .err = err};
     for (size_t i = 0; i < n_paths; i++) {
         uri u;
         TRY(uri_parse(paths[i], a, &u, err));
-        if (!str_eqz(u.scheme, "file")) return err_UNSUPPORTED_FEATURE(err, "reading files that are not on the local disk");
+        if (!str_eqz(u.scheme, "file")) {
+            if (!e->stores) return err_UNSUPPORTED_FEATURE(err, "reading files that are not on the local disk");
+            TRY(source_list_remote(&w, e->stores, paths[i]));
+            continue;
+        }
         char *path = arena_cstr(a, path_normalize(a, u.path));
         if (!path) return error_no_memory(err);
         TRY(walk_pattern(&w, path));

@@ -1,5 +1,6 @@
 /** parquet.`path`: the scan node's own source of files, with their folders' partition values and pruning by them. */
 #include "engine/source_file.h"
+#include "table/parquet_fetch.h"
 #include "table/stats.h"
 
 static silt_status scan(const table_source *t, const predicate *where, arena *a, table_scan *out, silt_error *err) {
@@ -43,6 +44,14 @@ static silt_status add_columns(arena *a, const data_type *more, field **fields, 
     return SILT_OK;
 }
 
+/* Where its footer can be read. */
+static silt_status find_local(const file_source *s, const listed_file *f, str *out, silt_error *err) {
+    parquet_want want = {.path = f->path, .size_bytes = f->size_bytes, .tag = f->tag};
+    if (f->store) TRY(parquet_fetch_footers(f->store, &want, 1, s->own.engine->cancel, s->arena, NULL, err));
+    *out = f->store ? want.local : f->local;
+    return SILT_OK;
+}
+
 /* Of the first file; of all with mergeSchema. */
 static silt_status infer(file_source *s, const data_type **out, silt_error *err) {
     bool merge;
@@ -52,7 +61,9 @@ static silt_status infer(file_source *s, const data_type **out, silt_error *err)
     size_t n = 0, capacity = 0;
     for (size_t i = 0; i < (merge ? s->list.n_files : 1); i++) {
         const data_type *found;
-        TRY(service->read_schema(service, s->list.files[i].path, s->arena, &found, err));
+        str local;
+        TRY(find_local(s, &s->list.files[i], &local, err));
+        TRY(service->read_schema(service, local, s->arena, &found, err));
         TRY(add_columns(s->arena, found, &fields, &n, &capacity, err));
     }
     *out = type_struct(s->arena, fields, n);
@@ -69,7 +80,8 @@ silt_status parquet_source_init(file_source *s, const data_type *declared, silt_
     if (!s->files) return error_no_memory(err);
     for (size_t i = 0; i < s->list.n_files; i++)
         s->files[i] = (scan_file){.path = s->list.files[i].path,
-                                  .store = s->store,
+                                  .store = s->list.files[i].store ? s->list.files[i].store : s->store,
+                                  .tag = s->list.files[i].tag,
                                   .size_bytes = s->list.files[i].size_bytes,
                                   .num_records = -1,
                                   .base_row_id = -1,

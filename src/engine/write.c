@@ -149,7 +149,9 @@ static silt_status copy_rows(writer *w, const open_file *file, silt_error *err) 
     snprintf(rows, sizeof rows, "silt_feed(%llu)", (unsigned long long)write_feed_id(w->feed));
     copy_write_statement(&sql, w->spec, &w->format, str_of(rows), NULL, file->local);
     const char *text = buf_cstr(&sql);
-    silt_status status = text ? engine_execute(w->copier, text, err) : error_no_memory(err);
+    duckdb_result result;
+    silt_status status = text ? engine_work(w->copier, text, &result, err) : error_no_memory(err);
+    if (status == SILT_OK) duckdb_destroy_result(&result);
     buf_dispose(&sql);
     const silt_error *cause = write_feed_error(w->feed);
     if (status == SILT_OK || cause->status == SILT_OK) return status;
@@ -334,7 +336,7 @@ static silt_status copy_query(writer *w, const write_tap *tap, const open_file *
     copy_write_statement(&sql, w->spec, &w->format, buf_str(&rows), &override, file->local);
     const char *text = buf_ok(&rows) && buf_ok(&column) ? buf_cstr(&sql) : NULL;
     duckdb_result result;
-    silt_status status = text ? engine_query(w->copier, text, &result, err) : error_no_memory(err);
+    silt_status status = text ? engine_work(w->copier, text, &result, err) : error_no_memory(err);
     if (status == SILT_OK) {
         *out_rows = (int64_t)duckdb_rows_changed(&result);
         duckdb_destroy_result(&result);
@@ -357,22 +359,28 @@ static bool may_reorder(const writer *w) {
     return w->spec->any_order && threads <= REORDER_THREADS;
 }
 
+/* A group of a bundle has some kilobytes: one read of it instead of two for each of its pages. */
+static silt_status read_groups_whole(writer *w, silt_error *err) { return engine_execute(w->copier, "SET SESSION prefetch_all_parquet_files = true", err); }
+
+static silt_status forget_file(writer *w, const open_file *file) {
+    store_write_abort(w->spec->store, file->path, file->local);
+    w->n_open = 0;
+    return SILT_OK;
+}
+
 static silt_status write_with_tap(writer *w, write_tap *tap, const open_file *file, written_file *made, bool *out_done,
                                   silt_error *err) {
     TRY(running_query_connect(&w->query, &w->copier, err));
     if (may_reorder(w)) TRY(engine_execute(w->copier, "SET SESSION preserve_insertion_order = false", err));
+    if (w->spec->bundles_small) TRY(read_groups_whole(w, err));
     TRY(copy_query(w, tap, file, &made->num_records, err));
     *out_done = write_tap_rows(tap) == made->num_records;
-    if (made->num_records == 0 || !*out_done) { /* COPY makes a file of no rows; and statistics of other rows are none */
-        store_write_abort(w->spec->store, file->path, file->local);
-        w->n_open = 0;
-        return SILT_OK;
-    }
+    if (made->num_records == 0 || !*out_done) return forget_file(w, file); /* COPY makes a file of no rows; and statistics of other rows are none */
     TRY(file_size(w, file->local, &made->size_bytes, err));
     buf stats;
     buf_init(&stats, BUF_MAX_DEFAULT);
-    silt_status status = write_tap_finish(tap, &stats, err);
-    if (status == SILT_OK) status = keep_file(w, made, &stats, err);
+    silt_status status = write_tap_finish(tap, w->copier, file->local, out_done, &stats, err);
+    if (status == SILT_OK) status = *out_done ? keep_file(w, made, &stats, err) : forget_file(w, file);
     buf_dispose(&stats);
     return status;
 }
@@ -428,22 +436,26 @@ static silt_status write_rows(writer *w, silt_error *err) {
 
 /* ---- durability ---- */
 
+/* What the store says of its time: on a remote one another request each, so that it is asked beside the others' uploads. */
+static silt_status note_time(writer *w, size_t i, silt_error *err) {
+    store_entry entry;
+    arena *a = arena_new();
+    if (!a) return error_no_memory(err);
+    silt_status status = store_stat(w->spec->store, w->open[i].path, a, &entry, err);
+    if (status == SILT_OK) w->out->files[i].modified_ms = entry.modified_ms;
+    arena_free(a);
+    return status;
+}
+
 static silt_status finish_one(void *ctx, size_t i, silt_error *err) {
     writer *w = ctx;
     TRY(store_write_finish(w->spec->store, w->open[i].path, w->open[i].local, err));
     w->open[i].finished = true;
-    return SILT_OK;
+    return i < w->out->n_files ? note_time(w, i, err) : SILT_OK;
 }
 
-static silt_status finish_files(writer *w, silt_error *err) {
-    TRY(thread_for(8, w->n_open, finish_one, w, err)); /* each waits for the disk, not for a processor */
-    for (size_t i = 0; i < w->out->n_files; i++) {
-        store_entry entry;
-        TRY(store_stat(w->spec->store, w->open[i].path, w->arena, &entry, err));
-        w->out->files[i].modified_ms = entry.modified_ms;
-    }
-    return SILT_OK;
-}
+/* Each waits for the disk or the network, not for a processor. */
+static silt_status finish_files(writer *w, silt_error *err) { return thread_for(16, w->n_open, finish_one, w, err); }
 
 static void remove_files(writer *w) {
     for (size_t i = 0; i < w->n_open; i++) {
@@ -476,6 +488,7 @@ silt_status engine_write(engine *e, query *q, const bind_env *env, const write_s
     TRY_OUT(running_query_init(&w.query, e, q, env, err));
     w.query.scans.by_partition = spec->n_partition_columns > 0;
     w.query.scans.bundles_small = spec->bundles_small;
+    w.query.scans.one_thread = spec->one_thread;
     TRY_OUT(write_rows(&w, err));
     TRY_OUT(finish_files(&w, err));
 out:

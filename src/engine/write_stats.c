@@ -13,6 +13,7 @@ struct stats_node {
     const data_type *type;
     bool counted; /* leaf: takes part in nullCount; struct: has a counted leaf below */
     bool bounded; /* leaf: may have min and max; struct: has such a leaf below */
+    bool left_out; /* leaf of the top level: the written file's footer tells */
     stats_leaf leaf;
     stats_node *children; /* STRUCT */
     size_t n_children;
@@ -153,6 +154,7 @@ bool stats_tree_add(stats_tree *t, duckdb_vector *columns, size_t from, size_t t
     t->rows += (int64_t)(to - from);
     for (size_t i = 0; i < t->root.n_children; i++) {
         stats_node *node = &t->root.children[i];
+        if (node->left_out) continue;
         if (!columns[i]) {
             if (node->counted) node->leaf.nulls += (int64_t)(to - from);
             continue;
@@ -175,6 +177,38 @@ bool stats_tree_merge(stats_tree *into, const stats_tree *other) {
 }
 
 int64_t stats_tree_rows(const stats_tree *t) { return t->rows; }
+
+/* ---- what a footer tells ---- */
+
+bool stats_are_in_footer(const data_type *type) {
+    switch (type->id) {
+        case TYPE_BOOLEAN:
+        case TYPE_BYTE:
+        case TYPE_SHORT:
+        case TYPE_INT:
+        case TYPE_LONG:
+        case TYPE_DATE:
+        case TYPE_TIMESTAMP:
+        case TYPE_TIMESTAMP_NTZ:
+        case TYPE_STRING:
+        case TYPE_BINARY: return true;
+        case TYPE_DECIMAL: return type->precision <= 18;
+        default: return false;
+    }
+}
+
+void stats_tree_leave_to_footer(stats_tree *t) {
+    for (size_t i = 0; i < t->root.n_children; i++) {
+        stats_node *node = &t->root.children[i];
+        node->left_out = node->counted && stats_are_in_footer(node->type);
+    }
+}
+
+stats_leaf *stats_tree_left_out(stats_tree *t, size_t column, bool *out_bounded) {
+    stats_node *node = &t->root.children[column];
+    *out_bounded = node->bounded;
+    return node->left_out ? &node->leaf : NULL;
+}
 
 /* ---- writing ---- */
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/write_footer_stats.h"
 #include "engine/write_watch.h"
 
 /* Of one thread; owned by the tap, because statistics outlive the thread's part of the plan. */
@@ -24,6 +25,7 @@ struct write_tap {
     size_t column;
     const char *type_name;
     pthread_mutex_t mutex;
+    stats_tree *all; /* what comes of the locals */
     tap_local *locals;
     int64_t rows;
     write_watch watch;
@@ -66,6 +68,12 @@ bool write_tap_is_possible(const write_spec *spec) {
     return choose_column(spec->schema, &column, &name);
 }
 
+static stats_tree *new_tree(const write_spec *spec) {
+    stats_tree *made = stats_tree_new(spec);
+    if (made) stats_tree_leave_to_footer(made);
+    return made;
+}
+
 silt_status write_tap_open(engine *e, const write_spec *spec, const char *local_path, write_tap **out, silt_error *err) {
     size_t column;
     const char *name;
@@ -76,7 +84,8 @@ silt_status write_tap_open(engine *e, const write_spec *spec, const char *local_
     *t = (write_tap){.engine = e, .spec = spec, .column = column, .type_name = name, .watch = WRITE_WATCH_NONE};
     pthread_mutex_init(&t->mutex, NULL);
     write_watch_set(&t->watch, local_path);
-    if (!engine_register(e, &e->taps, t, &t->id)) {
+    t->all = new_tree(spec);
+    if (!t->all || !engine_register(e, &e->taps, t, &t->id)) {
         write_tap_close(t);
         return error_no_memory(err);
     }
@@ -93,6 +102,7 @@ void write_tap_close(write_tap *t) {
         free(t->locals);
         t->locals = next;
     }
+    stats_tree_free(t->all);
     write_watch_set(&t->watch, NULL);
     pthread_mutex_destroy(&t->mutex);
     free(t);
@@ -100,9 +110,16 @@ void write_tap_close(write_tap *t) {
 
 size_t write_tap_column(const write_tap *t) { return t->column; }
 
+/* Of the others the footer tells their types and statistics; to see them too costs the copy that DuckDB makes of a vector for a C function. */
+static bool is_seen(const write_tap *t, size_t column) {
+    const data_type *type = t->spec->schema->fields[column].type;
+    return type->id != TYPE_VOID && !stats_are_in_footer(type);
+}
+
 void write_tap_print(const write_tap *t, buf *sql) {
     buf_printf(sql, "silt_tap_%s(%llu, c%zu", t->type_name, (unsigned long long)t->id, t->column);
-    for (size_t i = 0; i < t->spec->schema->n_fields; i++) buf_printf(sql, ", c%zu", i);
+    for (size_t i = 0; i < t->spec->schema->n_fields; i++)
+        if (is_seen(t, i)) buf_printf(sql, ", c%zu", i);
     buf_append_char(sql, ')');
 }
 
@@ -113,15 +130,15 @@ int64_t write_tap_rows(write_tap *t) {
     return rows;
 }
 
-silt_status write_tap_finish(write_tap *t, buf *stats, silt_error *err) {
+silt_status write_tap_finish(write_tap *t, engine_connection *c, str local_path, bool *out_done, buf *stats, silt_error *err) {
     pthread_mutex_lock(&t->mutex);
-    stats_tree *all = stats_tree_new(t->spec);
-    bool ok = all != NULL;
-    for (tap_local *l = t->locals; ok && l; l = l->next) ok = stats_tree_merge(all, l->stats);
+    bool ok = true;
+    for (tap_local *l = t->locals; ok && l; l = l->next) ok = stats_tree_merge(t->all, l->stats);
     pthread_mutex_unlock(&t->mutex);
-    if (ok) stats_tree_write(all, stats);
-    stats_tree_free(all);
-    return ok ? SILT_OK : error_no_memory(err);
+    if (!ok) return error_no_memory(err);
+    TRY(write_footer_stats(t->all, t->spec, c, local_path, t->rows, out_done, err));
+    if (*out_done) stats_tree_write(t->all, stats);
+    return SILT_OK;
 }
 
 /* ---- the function ---- */
@@ -138,7 +155,7 @@ static void init(duckdb_init_info info) {
 static tap_local *local_of(write_tap *t, tap_local **slot) {
     if (*slot) return *slot;
     tap_local *l = calloc(1, sizeof *l);
-    if (!l || !(l->stats = stats_tree_new(t->spec))) {
+    if (!l || !(l->stats = new_tree(t->spec))) {
         free(l);
         return NULL;
     }
@@ -150,11 +167,12 @@ static tap_local *local_of(write_tap *t, tap_local **slot) {
 }
 
 /* What the query gives must be what the table's file is to hold: COPY itself would write anything. */
-static bool types_fit(const write_spec *spec, duckdb_data_chunk in) {
+static bool types_fit(const write_tap *t, duckdb_data_chunk in) {
+    const write_spec *spec = t->spec;
     bool fit = true;
-    for (size_t i = 0; fit && i < spec->schema->n_fields; i++) {
-        if (spec->schema->fields[i].type->id == TYPE_VOID) continue;
-        duckdb_logical_type found = duckdb_vector_get_column_type(duckdb_data_chunk_get_vector(in, 2 + i));
+    for (size_t i = 0, at = 2; fit && i < spec->schema->n_fields; i++) {
+        if (!is_seen(t, i)) continue;
+        duckdb_logical_type found = duckdb_vector_get_column_type(duckdb_data_chunk_get_vector(in, at++));
         fit = engine_type_fits(found, spec->schema->fields[i].type);
         duckdb_destroy_logical_type(&found);
     }
@@ -168,12 +186,11 @@ static void watch_rows(write_tap *t, size_t n) {
     pthread_mutex_unlock(&t->mutex);
 }
 
-static bool count_rows(tap_local *l, const write_spec *spec, duckdb_data_chunk in, size_t n) {
+static bool count_rows(tap_local *l, const write_tap *t, duckdb_data_chunk in, size_t n) {
     duckdb_vector few[64], *columns = few;
-    size_t n_columns = spec->schema->n_fields;
+    size_t n_columns = t->spec->schema->n_fields;
     if (n_columns > ARRAY_LEN(few) && !(columns = calloc(n_columns, sizeof *columns))) return false;
-    for (size_t i = 0; i < n_columns; i++)
-        columns[i] = spec->schema->fields[i].type->id == TYPE_VOID ? NULL : duckdb_data_chunk_get_vector(in, 2 + i);
+    for (size_t i = 0, at = 2; i < n_columns; i++) columns[i] = is_seen(t, i) ? duckdb_data_chunk_get_vector(in, at++) : NULL;
     bool ok = stats_tree_add(l->stats, columns, 0, n);
     if (columns != few) free(columns);
     return ok;
@@ -188,10 +205,10 @@ static void tap(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector o
     duckdb_vector_reference_vector(out, duckdb_data_chunk_get_vector(in, 1));
     if (n == 0) return;
     tap_local *l = t && slot ? local_of(t, slot) : NULL;
-    if (l && !l->types_fit && !(l->types_fit = types_fit(t->spec, in)))
+    if (l && !l->types_fit && !(l->types_fit = types_fit(t, in)))
         duckdb_scalar_function_set_error(info,
                                          "[INTERNAL_ERROR|XX000] a write's query has a column of another type than its table[/]");
-    else if (!l || !count_rows(l, t->spec, in, n))
+    else if (!l || !count_rows(l, t, in, n))
         duckdb_scalar_function_set_error(info, "Out of Memory Error: statistics");
     else
         watch_rows(t, n);

@@ -22,8 +22,8 @@ size_t write_tap_column(const write_tap *t);
 void write_tap_print(const write_tap *t, buf *sql);
 /** Rows that the function saw: the statistics are good only if COPY says that it wrote as many. */
 int64_t write_tap_rows(write_tap *t);
-/** The statistics' text. */
-silt_status write_tap_finish(write_tap *t, buf *stats, silt_error *err) MUST_CHECK;
+/** The statistics' text, with what the file's footer tells; *out_done false: that is not as expected (write_footer_stats). `c` is idle. */
+silt_status write_tap_finish(write_tap *t, engine_connection *c, str local_path, bool *out_done, buf *stats, silt_error *err) MUST_CHECK;
 
 silt_status engine_register_tap(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
 

@@ -17,13 +17,13 @@
 typedef struct http_client http_client;
 
 typedef struct http_options {
-    int max_connections;         /**< at once to one host; 0: 16 */
+    int max_connections;         /**< at once, over all threads; 0: 16 */
     int max_attempts;            /**< of one request; 0: 8 */
     int64_t connect_timeout_ms;  /**< 0: 10,000 */
     int64_t stall_timeout_ms;    /**< no byte moved for so long ends the attempt; 0: 30,000 */
     int64_t first_wait_ms, max_wait_ms; /**< before the second attempt, doubled up to the maximum; 0: 50 and 10,000 */
-    str ca_file;                 /**< PEM; null: the system's */
-    str proxy;                   /**< URL; null: what the environment says (https_proxy, no_proxy) */
+    str ca_file;                 /**< PEM, instead of the system's bundle (the system's folder of roots, where libcurl knows one, stays); null: the system's */
+    str proxy;                   /**< URL; null: what the environment says (https_proxy, no_proxy); empty: none, whatever the environment says */
     str user_agent;              /**< null: silt/<version> */
 } http_options;
 
@@ -50,6 +50,7 @@ struct http_request {
     int64_t body_offset, body_length;
     bool repeatable;            /**< see above */
     bool follow;                /**< follow redirects (GET and HEAD only); otherwise 3xx is an answer like others */
+    bool negotiate;             /**< authenticate by Kerberos (SPNEGO) with the ticket of the process's user */
     /** May be NULL. Called before each attempt: dates and signatures of the moment. From the thread that sends. */
     silt_status (*sign)(void *ctx, const http_request *r, http_attempt *at, silt_error *err);
     void *sign_ctx;

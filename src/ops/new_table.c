@@ -15,8 +15,6 @@
 
 #define DEFAULTS_PREFIX   "spark.databricks.delta.properties.defaults."
 #define YOUNG_FILE_S      60
-#define YOUNG_FILE_S      60
-#define YOUNG_FILE_S      60
 
 silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type **out) {
     field *fields = ARENA_ARRAY(o->a, q->n_columns + 1, field);

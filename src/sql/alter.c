@@ -9,8 +9,7 @@
 
 static silt_status need_table(run *r, const char *what, resolved_table *t, silt_error *err) {
     TRY(resolve_table(r, r->st->table, false, t, err));
-    if (str_eqz(t->format, "view")) return err_EXPECT_TABLE_NOT_VIEW(err, what, t->display);
-    return str_eqz(t->format, "delta") ? SILT_OK : err_DELTA_TABLE_ONLY_OPERATION(err, t->display);
+    return need_delta(t, what, err);
 }
 
 /* ---- the log ---- */
@@ -42,8 +41,7 @@ static silt_status alter_log(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
     TRY(run_bind(r, err));
-    TRY(need_table(r, statement_name(spec.kind), &t, err));
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    TRY(open_delta(r, r->st->table, statement_name(spec.kind), &t, &snapshot, err));
     spec.table_name = t.display;
     spec.root = delta_snapshot_root(snapshot);
     spec.snapshot = snapshot;

@@ -94,7 +94,7 @@ silt_status run_describe_table(run *r, silt_error *err) {
     TRY(run_bind(r, err));
     TRY(resolve_table(r, r->st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return describe_as_query(r, err);
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    TRY(open_delta(r, r->st->table, "DESCRIBE TABLE", &t, &snapshot, err));
     const delta_metadata *m = delta_snapshot_metadata(snapshot);
     if (r->st->name.count) return describe_column(r, m->schema, err);
     TRY(rows_begin(r, "col_name STRING, data_type STRING, comment STRING", err));
@@ -110,27 +110,29 @@ silt_status run_describe_table(run *r, silt_error *err) {
     return r->st->extended ? describe_extended(r, &t, snapshot, err) : SILT_OK;
 }
 
-static silt_status delta_target(run *r, resolved_table *t, silt_error *err) {
-    TRY(run_bind(r, err));
-    TRY(resolve_table(r, r->st->table, false, t, err));
-    return str_eqz(t->format, "delta") ? SILT_OK : err_DELTA_TABLE_ONLY_OPERATION(err, t->display);
-}
-
-/* A path without a table: a folder that is there has a place to tell of. */
-static bool is_plain_folder(run *r, const resolved_table *t) {
+/* '/path' without a table: what is there has a place to tell of. */
+static silt_status detail_of_path(run *r, const resolved_table *t, bool *out_done, silt_error *err) {
     delta_env *env;
     store_entry entry;
-    bool is_table = true;
-    if (t->in_catalog || session_env(r->s, t->store, &env, NULL) != SILT_OK || delta_table_exists(env, t->root, &is_table, NULL) != SILT_OK) return false;
-    return !is_table && store_stat(t->store, t->root, r->a, &entry, NULL) == SILT_OK && entry.is_dir;
+    bool is_table;
+    TRY(session_env(r->s, t->store, &env, err));
+    TRY(delta_table_exists(env, t->root, &is_table, err));
+    *out_done = !is_table && str_rfind_char(t->root, '@') == SIZE_MAX;
+    if (!*out_done) return SILT_OK;
+    silt_status status = store_stat(t->store, t->root, r->a, &entry, err);
+    if (status == SILT_NOT_FOUND) return err_DELTA_FILE_NOT_FOUND(err, t->location);
+    return status == SILT_OK ? ops_detail_of_folder(t->location, r->a, &r->result->type, &r->result->rows, err) : status;
 }
 
 silt_status run_describe_detail(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(delta_target(r, &t, err));
-    if (is_plain_folder(r, &t)) return ops_detail_of_folder(t.location, r->a, &r->result->type, &r->result->rows, err);
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    bool done = false;
+    TRY(run_bind(r, err));
+    TRY(resolve_table(r, r->st->table, false, &t, err));
+    if (t.in_quotes) TRY(detail_of_path(r, &t, &done, err));
+    if (done) return SILT_OK;
+    TRY(open_delta(r, r->st->table, "DESCRIBE DETAIL", &t, &snapshot, err));
     str name = t.in_catalog ? arena_printf(r->a, "spark_catalog.%.*s.%.*s", STR_ARG(t.database), STR_ARG(t.name)) : STR_NULL;
     return ops_detail(snapshot, name, r->a, &r->result->type, &r->result->rows, err);
 }
@@ -138,9 +140,16 @@ silt_status run_describe_detail(run *r, silt_error *err) {
 silt_status run_describe_history(run *r, silt_error *err) {
     resolved_table t;
     delta_env *env;
-    TRY(delta_target(r, &t, err));
+    silt_error cause = {.status = SILT_OK};
+    TRY(run_bind(r, err));
+    TRY(resolve_table(r, r->st->table, false, &t, err));
+    TRY(need_delta(&t, "DESCRIBE HISTORY", err));
     TRY(session_env(r->s, t.store, &env, err));
-    return ops_history(env, t.root, r->st->has_limit ? r->st->limit : -1, r->a, &r->result->type, &r->result->rows, err);
+    silt_status status = ops_history(env, t.root, r->st->has_limit ? r->st->limit : -1, r->a, &r->result->type, &r->result->rows, &cause);
+    if (status == SILT_OK) return SILT_OK;
+    if (!t.in_catalog && strcmp(cause.condition, "DELTA_TABLE_NOT_FOUND") == 0) return err_DELTA_TABLE_ONLY_OPERATION(err, t.location);
+    if (err) *err = cause;
+    return status;
 }
 
 silt_status run_describe_database(run *r, silt_error *err) {

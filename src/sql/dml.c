@@ -8,7 +8,7 @@ static silt_status open_target(run *r, const statement *st, const char *what, dm
     TRY(run_bind(r, err));
     TRY(resolve_table(r, st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return err_DELTA_UNSUPPORTED_SOURCE(err, what);
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    TRY(st->kind == STMT_TRUNCATE ? open_delta(r, st->table, what, &t, &snapshot, err) : open_rows(r, &t, NULL, &snapshot, err));
     bool is_old = !t.in_catalog && t.root.len > delta_snapshot_root(snapshot).len; /* path@v1 */
     if (is_old) return err_UNSUPPORTED_FEATURE(err, "changing rows of an older version; RESTORE it first");
     *out = (dml_target){.table_name = t.display,

@@ -8,7 +8,7 @@ static silt_status open_target(run *r, const statement *st, dml_target *out, sil
     TRY(run_bind(r, err));
     TRY(resolve_table(r, st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return err_DELTA_UNSUPPORTED_SOURCE(err, "MERGE");
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    TRY(open_rows(r, &t, NULL, &snapshot, err));
     *out = (dml_target){.table_name = t.display, .root = delta_snapshot_root(snapshot), .snapshot = snapshot, .reference = st->table};
     return SILT_OK;
 }

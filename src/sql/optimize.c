@@ -6,14 +6,10 @@
 
 static silt_status open_spec(run *r, const statement *st, optimize_spec *out, silt_error *err) {
     const optimize_statement *o = st->optimize;
-    const char *what = o->purge ? "REORG" : "OPTIMIZE";
     resolved_table t;
     delta_snapshot *snapshot;
     TRY(run_bind(r, err));
-    TRY(resolve_table(r, st->table, false, &t, err));
-    if (str_eqz(t.format, "view")) return err_EXPECT_TABLE_NOT_VIEW(err, what, t.display);
-    if (!str_eqz(t.format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, t.display);
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    TRY(open_delta(r, st->table, o->purge ? "REORG" : "OPTIMIZE", &t, &snapshot, err));
     bool is_old = !t.in_catalog && t.root.len > delta_snapshot_root(snapshot).len; /* path@v1 */
     if (is_old) return err_UNSUPPORTED_FEATURE(err, "rewriting files of an older version; RESTORE it first");
     *out = (optimize_spec){.table_name = t.display,

@@ -25,7 +25,7 @@ silt_status run_publish(run *r, silt_error *err) {
     TRY(run_bind(r, err));
     TRY(resolve_table(r, r->st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return err_DELTA_ONLY_OPERATION(err, "PUBLISH TABLE");
-    TRY(open_snapshot(r, &t, NULL, &snapshot, err));
+    TRY(open_delta(r, r->st->table, "PUBLISH TABLE", &t, &snapshot, err));
     TRY(resolve_location(r->s, c->directory, r->a, &spec.store, &spec.folder, err));
     spec.table_name = t.display;
     spec.snapshot = snapshot;

@@ -78,7 +78,13 @@ static const temp_view *find_view(const session *s, str name) {
     return NULL;
 }
 
+static bool is_in_quotes(const run *r, const relation *rel) {
+    str text = r->bind.source_text;
+    return rel->span.from < text.len && (text.ptr[rel->span.from] == '\'' || text.ptr[rel->span.from] == '"');
+}
+
 static silt_status path_table(run *r, const relation *rel, resolved_table *out, silt_error *err) {
+    out->in_quotes = is_in_quotes(r, rel);
     out->format = lower_name(rel->name.parts[0], r->a);
     out->location = rel->name.parts[1];
     out->display = arena_printf(r->a, "%.*s.`%.*s`", STR_ARG(out->format), STR_ARG(out->location));
@@ -291,18 +297,41 @@ silt_status open_snapshot(run *r, const resolved_table *t, const travel_spec *tr
     return SILT_OK;
 }
 
+/* A path where nothing is at all: PATH_NOT_FOUND, as Spark says; where something is, the caller's error stands. */
+static silt_status check_path_exists(run *r, const resolved_table *t, silt_error *err) {
+    store_entry entry;
+    bool absent = str_rfind_char(t->root, '@') == SIZE_MAX && store_stat(t->store, t->root, r->a, &entry, NULL) == SILT_NOT_FOUND;
+    return absent ? err_PATH_NOT_FOUND(err, t->location) : SILT_OK;
+}
+
+silt_status open_rows(run *r, const resolved_table *t, const travel_spec *travel, delta_snapshot **out, silt_error *err) {
+    silt_status opened = open_snapshot(r, t, travel, out, err);
+    if (opened == SILT_NOT_FOUND && !t->in_catalog) TRY(check_path_exists(r, t, err));
+    return opened;
+}
+
+silt_status need_delta(const resolved_table *t, const char *statement_name, silt_error *err) {
+    if (str_eqz(t->format, "delta")) return SILT_OK;
+    if (str_eqz(t->format, "view")) return err_EXPECT_TABLE_NOT_VIEW(err, statement_name, t->display);
+    return t->in_catalog ? err_DELTA_ONLY_OPERATION(err, statement_name) : err_DELTA_TABLE_ONLY_OPERATION(err, t->display);
+}
+
+silt_status open_delta(run *r, const relation *rel, const char *statement_name, resolved_table *t, delta_snapshot **out, silt_error *err) {
+    silt_error cause = {.status = SILT_OK};
+    TRY(resolve_table(r, rel, false, t, err));
+    TRY(need_delta(t, statement_name, err));
+    silt_status status = open_snapshot(r, t, NULL, out, &cause);
+    bool is_absent = status == SILT_NOT_FOUND && !t->in_catalog && strcmp(cause.condition, "DELTA_TABLE_NOT_FOUND") == 0;
+    if (is_absent) return t->in_quotes ? err_DELTA_TABLE_ONLY_OPERATION(err, t->location) : err_DELTA_MISSING_DELTA_TABLE(err, t->location);
+    if (status != SILT_OK && err) *err = cause;
+    return status;
+}
+
 /* ---- the binder's resolver ---- */
 
 static void release_source(void *source) {
     table_source *t = source;
     t->ops->release(t);
-}
-
-/* A query of a path where nothing is at all: PATH_NOT_FOUND, as Spark says; where something is, the caller's error stands. */
-static silt_status check_path_exists(run *r, const resolved_table *t, silt_error *err) {
-    store_entry entry;
-    bool absent = str_rfind_char(t->root, '@') == SIZE_MAX && store_stat(t->store, t->root, r->a, &entry, NULL) == SILT_NOT_FOUND;
-    return absent ? err_PATH_NOT_FOUND(err, t->location) : SILT_OK;
 }
 
 static bool is_being_defined(const run *r, const relation *rel, const resolved_table *view) {
@@ -326,9 +355,7 @@ static silt_status resolve(table_resolver *self, const relation *rel, arena *a, 
     if (str_eqz(t.format, "delta") && relation_reads_changes(rel)) return resolve_change_options(r, &t, rel, out_view, err);
     if (str_eqz(t.format, "delta")) {
         delta_snapshot *snapshot;
-        silt_status opened = open_snapshot(r, &t, &rel->travel, &snapshot, err);
-        if (opened == SILT_NOT_FOUND && !t.in_catalog) TRY(check_path_exists(r, &t, err));
-        TRY(opened);
+        TRY(open_rows(r, &t, &rel->travel, &snapshot, err));
         TRY(delta_table_source(snapshot, &source, err));
     } else {
         if (rel->travel.version || rel->travel.timestamp) return err_UNSUPPORTED_FEATURE(err, "time travel of tables other than Delta's");
@@ -364,7 +391,27 @@ static void take_note(void *ctx, const char *text) { run_note(ctx, text); }
 
 static str ops_setting(void *ctx, const char *key) { return session_get(ctx, str_of(key)); }
 
+/* Told with the first statement that may commit to such a store. */
+static void note_guard(run *r, store *st) {
+    buf text;
+    if (r->s->unguarded == st) return;
+    buf_init(&text, 1024);
+    buf_append_z(&text, "warning: commits to this store are kept apart by ");
+    size_t head = text.len;
+    store_guard(st, &text);
+    str guard = str_slice(buf_str(&text), head, text.len);
+    if (str_starts_with(guard, STR("unsafe: "))) {
+        memmove(text.ptr + head, text.ptr + head + 8, text.len - head - 8);
+        text.len -= 8;
+        const char *z = buf_cstr(&text);
+        if (z) run_note(r, z);
+        r->s->unguarded = st;
+    }
+    buf_dispose(&text);
+}
+
 ops_env run_ops_env(run *r, const delta_env *env) {
+    note_guard(r, env->store);
     return (ops_env){.engine = r->s->engine, .delta = env, .bind = &r->bind, .setting = ops_setting, .setting_ctx = r->s, .progress = r->s->progress, .progress_ctx = r->s->progress_ctx,
                      .note = take_note, .note_ctx = r};
 }

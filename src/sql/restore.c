@@ -13,16 +13,36 @@ static silt_status open_newest(run *r, const char *statement_name, resolved_tabl
     TRY(run_bind(r, err));
     TRY(resolve_table(r, r->st->table, false, t, err));
     if (!str_eqz(t->format, "delta")) return err_DELTA_ONLY_OPERATION(err, statement_name);
-    TRY(open_snapshot(r, t, NULL, out, err));
+    TRY(open_delta(r, r->st->table, statement_name, t, out, err));
     bool is_old = !t->in_catalog && t->root.len > delta_snapshot_root(*out).len; /* path@v1 */
     return is_old ? err_DELTA_UNSUPPORTED_TIME_TRAVEL_MULTIPLE_FORMATS(err, t->display) : SILT_OK;
 }
 
 /* ---- RESTORE ---- */
 
-/* As java.sql.Timestamp prints it: at least one digit of the fraction. */
+/* What a clock on the wall where the process runs shows at that time. */
+static silt_status in_process_zone(run *r, int64_t *us, silt_error *err) {
+    const source_span nowhere = {0};
+    int32_t offset_seconds;
+    value v;
+    if (time_zone_fixed_offset(r->s->process_zone, &offset_seconds)) {
+        *us += offset_seconds * INT64_C(1000000);
+        return SILT_OK;
+    }
+    expr *micros = expr_literal_i64(r->a, *us), *zone = expr_literal_str(r->a, r->s->process_zone), *bound;
+    expr *at = micros ? expr_call(r->a, "timestamp_micros", &micros, 1, nowhere) : NULL;
+    expr *shown = at && zone ? expr_call(r->a, "from_utc_timestamp", (expr *[]){at, zone}, 2, nowhere) : NULL;
+    if (!shown) return error_no_memory(err);
+    TRY(expr_bind(shown, NULL, &r->bind, r->a, &bound, err));
+    TRY(expr_fold(bound, &r->bind, r->a, &v, err));
+    if (!v.is_null) *us = v.as.i64;
+    return SILT_OK;
+}
+
+/* As java.sql.Timestamp prints it: in the zone of the process, whatever the session's is, and with at least one digit of the fraction. */
 static silt_status java_timestamp(run *r, int64_t us, str *out, silt_error *err) {
     buf b;
+    TRY(in_process_zone(r, &us, err));
     buf_init(&b, 128);
     time_write_timestamp_short(&b, us, ' ');
     if (us % 1000000 == 0) buf_append_z(&b, ".0");

@@ -23,6 +23,8 @@ struct session {
     temp_view *views; size_t n_views, views_capacity;
     delta_env **envs; size_t n_envs, envs_capacity; /* one per store; snapshots borrow them */
     cached_snapshot cache[SNAPSHOT_CACHE_SIZE]; size_t cache_next;
+    const store *unguarded;         /* the last one of which it was told that nothing keeps its writers apart */
+    str process_zone;               /* of the process that opened it, whatever spark.sql.session.timeZone says */
     const cancel_token *cancel;
     void (*progress)(void *ctx, const char *text, double fraction); void *progress_ctx;
 };
@@ -64,6 +66,7 @@ typedef struct resolved_table {
     str location;           /* as written or in the catalog */
     store *store; str root; /* of the location */
     str at_path;            /* path table written as path@v1 …: the part behind '@', else null */
+    bool in_quotes;         /* path table written as '/path', without a format */
 } resolved_table;
 
 /** Catalog entry or path; NOT_FOUND (TABLE_OR_VIEW_NOT_FOUND) unless `may_be_absent`, which then leaves in_catalog false and location empty. */
@@ -71,6 +74,12 @@ silt_status resolve_table(run *r, const relation *rel, bool may_be_absent, resol
 silt_status resolve_location(session *s, str location, arena *a, store **out_store, str *out_root, silt_error *err) MUST_CHECK;
 /** Snapshot of a Delta table at its travel spec (NULL: latest); retained by the statement. */
 silt_status open_snapshot(run *r, const resolved_table *t, const travel_spec *travel, delta_snapshot **out, silt_error *err) MUST_CHECK;
+/** The same of a table whose rows are asked for or changed: PATH_NOT_FOUND where there is nothing at its path. */
+silt_status open_rows(run *r, const resolved_table *t, const travel_spec *travel, delta_snapshot **out, silt_error *err) MUST_CHECK;
+/** `t` is a Delta table: else EXPECT_TABLE_NOT_VIEW, DELTA_ONLY_OPERATION (a table of the catalog), DELTA_TABLE_ONLY_OPERATION. */
+silt_status need_delta(const resolved_table *t, const char *statement_name, silt_error *err) MUST_CHECK;
+/** resolve_table, need_delta and the newest snapshot. A path without a table is DELTA_MISSING_DELTA_TABLE, one in quotes DELTA_TABLE_ONLY_OPERATION. */
+silt_status open_delta(run *r, const relation *rel, const char *statement_name, resolved_table *t, delta_snapshot **out, silt_error *err) MUST_CHECK;
 /** The version of a table that this statement has read as the newest, or NULL; lives as long as the statement. */
 const delta_snapshot *run_pinned(const run *r, const store *st, str root);
 silt_status session_env(session *s, store *st, delta_env **out, silt_error *err) MUST_CHECK;

@@ -11,6 +11,7 @@ silt_status session_open(const session_options *options, session **out, silt_err
         return error_no_memory(err);
     }
     *s = (session){.a = a, .stores = options->stores, .database = STR("default"), .cancel = options->cancel, .progress = options->progress, .progress_ctx = options->progress_ctx};
+    s->process_zone = time_system_zone(a);
     silt_status status = SILT_OK;
     for (size_t i = 0; i < options->n_settings; i++) TRY_OUT(session_set(s, options->keys[i], options->values[i], err));
     s->n_initial = s->n_settings;
@@ -20,7 +21,7 @@ silt_status session_open(const session_options *options, session **out, silt_err
         goto out;
     }
     for (size_t i = 0; i < s->n_initial; i++) s->initial[i] = s->settings[i];
-    TRY_OUT(catalog_local_open(session_get(s, STR("spark.sql.warehouse.dir")), &s->catalog, err));
+    TRY_OUT(catalog_local_open(session_get(s, STR("spark.sql.warehouse.dir")), session_get(s, STR("silt.catalog.dir")), &s->catalog, err));
     *out = s;
     return SILT_OK;
 out:
@@ -53,6 +54,7 @@ silt_status session_need_engine(session *s, silt_error *err) {
         .threads = threads > 0 && threads < 1024 ? (int)threads : 0,
         .time_zone = session_get(s, STR("spark.sql.session.timeZone")),
         .cancel = s->cancel,
+        .stores = s->stores,
         .no_pruning = session_flag(s, "silt.selfcheck.unpruned", false),
     };
     return engine_open(&options, &s->engine, err);

@@ -20,6 +20,8 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.commit.rerun", "0"},
     {"silt.protocol.noUpgrade", "false"},
     {"silt.optimize.batchSize", "4gb"},
+    {"silt.publish.keepSeconds", "600"},
+    {"silt.restore.besideVacuum", "false"},
 };
 
 /* Keys of which Silt has the one value: another would give other answers than the job expects, so it is refused rather than ignored. */

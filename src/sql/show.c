@@ -72,11 +72,9 @@ silt_status run_show_columns(run *r, silt_error *err) {
     return SILT_OK;
 }
 
-static silt_status delta_snapshot_of(run *r, resolved_table *t, delta_snapshot **out, silt_error *err) {
+static silt_status delta_snapshot_of(run *r, const char *statement_name, resolved_table *t, delta_snapshot **out, silt_error *err) {
     TRY(run_bind(r, err));
-    TRY(resolve_table(r, r->st->table, false, t, err));
-    if (!str_eqz(t->format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, t->display);
-    return open_snapshot(r, t, NULL, out, err);
+    return open_delta(r, r->st->table, statement_name, t, out, err);
 }
 
 static int compare_keys(const void *a, const void *b) { return str_cmp(((const setting *)a)->key, ((const setting *)b)->key); }
@@ -85,7 +83,7 @@ static int compare_keys(const void *a, const void *b) { return str_cmp(((const s
 silt_status run_show_tblproperties(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(delta_snapshot_of(r, &t, &snapshot, err));
+    TRY(delta_snapshot_of(r, "SHOW TBLPROPERTIES", &t, &snapshot, err));
     const str_map *c = &delta_snapshot_metadata(snapshot)->configuration;
     const delta_protocol *p = delta_snapshot_protocol(snapshot);
     setting *list = ARENA_ARRAY(r->a, c->count + p->n_writer_features + 2, setting);
@@ -151,7 +149,7 @@ static void write_column_clauses(buf *b, const field *f, arena *a) {
 silt_status run_show_create_table(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(delta_snapshot_of(r, &t, &snapshot, err));
+    TRY(delta_snapshot_of(r, "SHOW CREATE TABLE", &t, &snapshot, err));
     const delta_metadata *m = delta_snapshot_metadata(snapshot);
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
@@ -221,7 +219,7 @@ static int compare_str(const void *a, const void *b) { return str_cmp(*(const st
 silt_status run_show_partitions(run *r, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(delta_snapshot_of(r, &t, &snapshot, err));
+    TRY(delta_snapshot_of(r, "SHOW PARTITIONS", &t, &snapshot, err));
     partition_rows p = {.r = r, .m = delta_snapshot_metadata(snapshot)};
     if (p.m->n_partition_columns == 0) return err_NOT_A_PARTITIONED_TABLE(err, t.display);
     TRY(delta_snapshot_each_file(snapshot, false, collect_partition, &p, err));

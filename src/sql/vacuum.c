@@ -4,10 +4,7 @@
 
 static silt_status open_target(run *r, resolved_table *t, delta_snapshot **out, silt_error *err) {
     TRY(run_bind(r, err));
-    TRY(resolve_table(r, r->st->table, false, t, err));
-    if (str_eqz(t->format, "view")) return err_EXPECT_TABLE_NOT_VIEW(err, r->st->kind == STMT_VACUUM ? "VACUUM" : "FSCK REPAIR TABLE", t->display);
-    if (!str_eqz(t->format, "delta")) return err_DELTA_TABLE_ONLY_OPERATION(err, t->display);
-    return open_snapshot(r, t, NULL, out, err);
+    return open_delta(r, r->st->table, r->st->kind == STMT_VACUUM ? "VACUUM" : "FSCK REPAIR TABLE", t, out, err);
 }
 
 /* 1,234 bytes are said as they are, more in the largest unit that leaves a whole number before the point. */

@@ -170,9 +170,9 @@ static silt_status put_locked(memory_store *m, str path, str bytes, store_put_mo
 }
 
 static silt_status copy_entry(const object *o, arena *a, store_entry *out, silt_error *err) {
-    str path = arena_str(a, path_of(o));
-    if (str_is_null(path)) return error_no_memory(err);
-    *out = (store_entry){path, o->is_dir ? 0 : (int64_t)o->len, o->modified_ms, o->is_dir};
+    str path = arena_str(a, path_of(o)), tag = o->is_dir ? STR_NULL : arena_printf(a, "\"%lld\"", (long long)o->modified_ms);
+    if (str_is_null(path) || (!o->is_dir && str_is_null(tag))) return error_no_memory(err);
+    *out = (store_entry){.path = path, .size_bytes = o->is_dir ? 0 : (int64_t)o->len, .modified_ms = o->modified_ms, .is_dir = o->is_dir, .tag = tag};
     return SILT_OK;
 }
 

@@ -32,6 +32,10 @@ void store_close(store *s) {
     if (s) s->ops->close(s);
 }
 
+void store_guard(store *s, buf *out) {
+    if (s->ops->guard) s->ops->guard(s, out);
+}
+
 silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
     assert(offset >= 0);
     TRY(check_file(path, err));

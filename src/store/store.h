@@ -136,6 +136,8 @@ typedef struct store_ops {
      * container, account; never a credential. Two sessions that see the same bytes under the same paths give the same text.
      */
     void (*identity)(store *s, buf *out);
+    /** May be NULL: writers are always kept apart. Append, for people, what keeps them apart when they commit; begins with "unsafe: " where nothing does. */
+    void (*guard)(store *s, buf *out);
 } store_ops;
 
 /** The head of every implementation's struct. */
@@ -146,6 +148,9 @@ struct store {
 
 /** What makes a URI of a path of this store when put before it: "file:", "s3a://bucket"; "" where it has none. Borrowed from the store. */
 const char *store_uri_prefix(const store *s);
+
+/** What keeps writers apart when they commit (see store_ops.guard); nothing is appended by stores that always do. */
+void store_guard(store *s, buf *out);
 
 void store_close(store *s); /**< NULL is fine */
 /** Append bytes [offset, offset+length) to out; length < 0 = to the end; a range beyond the end gives what is there. */
@@ -161,10 +166,11 @@ silt_status store_stat(store *s, str path, arena *arena, store_entry *out, silt_
 silt_status store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
 /**
  * Entries of folder `dir` (with or without a slash at its end), ascending; names (last component) >= start_at where that is not null (non-recursive only). recursive: every file below, no
- * folders; otherwise files and folders. A missing folder is SILT_NOT_FOUND. Temporary files of this store's own puts are not shown.
+ * folders; otherwise files and folders. A missing folder is SILT_NOT_FOUND. Temporary files of this store's own puts are not shown. From a name on that begins with a digit, a store whose server
+ * has another order (HDFS) may leave out names whose first different character is outside ASCII.
  */
 silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *arena, store_list_result *out, silt_error *err) MUST_CHECK;
-/** NOT_FOUND when absent. */
+/** NOT_FOUND when absent; OK where the store does not tell (S3). */
 silt_status store_remove(store *s, str path, silt_error *err) MUST_CHECK;
 silt_status store_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;
 silt_status store_remove_dir(store *s, str dir, silt_error *err) MUST_CHECK;
@@ -178,6 +184,8 @@ silt_status store_local_read_path(store *s, str path, arena *arena, str *out, si
 silt_status store_local_ranges(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err) MUST_CHECK;
 /** Are local paths of this store's files the files themselves? Otherwise reading a part costs less than reading all, and requests cost time: see store_local_ranges. */
 bool store_is_remote(const store *s);
+/** How many requests at once this store is fast with. */
+int store_parallel(const store *s);
 /** The whole object into a local file (one that store_write_begin gave, of this or another store), which is made or emptied; not durable by that. *out_bytes is what was copied. */
 silt_status store_copy_out(store *s, str path, str local, const struct cancel_token *cancel, int64_t *out_bytes, silt_error *err) MUST_CHECK;
 /** Begin a data file: *out_local is where another library (the engine's COPY) is to write it; parents exist. */
@@ -224,6 +232,27 @@ silt_status store_local_open(store **out, silt_error *err) MUST_CHECK;
 silt_status store_memory_open(int64_t first_ms, store **out, silt_error *err) MUST_CHECK;
 void store_memory_set_clock(store *s, int64_t next_ms);
 
+/* Remote ones have the form of store_open_fn; config: const struct store_settings *. */
+/** Amazon S3 and what speaks its interface (s3, s3a, s3n). Authority: the bucket. Settings: Hadoop's fs.s3a.* keys and the AWS environment; silt.s3.commit = conditional (default), dynamodb
+ * or single-writer says how commits are kept apart, as does Delta's spark.delta.logStore.s3a.impl. */
+silt_status store_s3_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+/** Azure Blob Storage; authority "container@account.dfs.core.windows.net" (or .blob., or the account alone), or "container" with silt.azure.account. See azure.h for settings. */
+silt_status store_azure_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+/** Google Cloud Storage; authority: the bucket. See gcs.h for settings. */
+silt_status store_gcs_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+/**
+ * HDFS by WebHDFS or HttpFS: hdfs (the authority is a NameNode's RPC address or a name service; the HTTP address is configured or derived), webhdfs, swebhdfs (HTTP and HTTPS addresses), with Hadoop's
+ * configuration of HADOOP_CONF_DIR and of the settings. config: const store_settings *. Commits: a temporary file that is renamed without replacing.
+ */
+silt_status store_hdfs_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+silt_status store_webhdfs_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+silt_status store_swebhdfs_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+/** A mount table of Hadoop's configuration files (fs.viewfs.mounttable.<authority>.link.…) over those three. */
+silt_status store_viewfs_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+/** Plain HTTP and HTTPS, to read; authority "host" or "host:port". Of folders, only _delta_log can be listed. */
+silt_status store_http_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+silt_status store_https_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+
 /**
  * Fault injection around a store: `before` is asked before each call (nth_call counts from 1; calls of several threads may ask at once) and may
  * order a fault. The wrapper does not own `inner`. After a crash `before` is not asked again. write_finish_many asks once per file.
@@ -238,9 +267,10 @@ silt_status store_fault_open(store *inner, store_fault_fn before, void *ctx, sto
 typedef struct store_cache_settings {
     str dir;           /**< folder on a local disk, made when missing (0700); shared by any number of processes of one user */
     int64_t max_bytes; /**< kept after eviction; what running queries use is kept beyond it. <= 0: a tenth of the free disk, at most 10 GB */
+    bool poison;       /**< tests: what is not there is filled with bytes that are no zeros, so that a read of it shows */
 } store_cache_settings;
 /**
- * A read cache around a remote store (docs/decisions/009-read-cache.md): local_read_path and local_ranges give sparse files under `dir`; everything else is passed through. Takes over `inner` when it returns
+ * A read cache around a remote store (cache.h has its parts): local_read_path and local_ranges give sparse files under `dir`; everything else is passed through. Takes over `inner` when it returns
  * SILT_OK. A folder that cannot be used is an error at the first read that needs it, not here.
  */
 struct store_settings;

@@ -22,6 +22,7 @@ typedef struct scan_file {
     int64_t base_row_id;        /**< -1 when absent */
     int64_t default_row_commit_version; /**< -1 when absent */
     int64_t modified_ms;
+    str tag;                    /**< of files that may be overwritten, as a listing told it (store_sparse.tag); null: never overwritten */
     size_t index;               /**< the format's own number of the file (delta: index in the snapshot), to find the add again */
 } scan_file;
 

@@ -399,16 +399,30 @@ static void read_statistics(thrift *t, parquet_chunk *c) {
     }
 }
 
+/* Some writers leave a dictionary's or index page's place at 0 instead of leaving it out. */
+static int64_t first_place(int64_t a, int64_t b) { return a <= 0 || (b > 0 && b < a) ? b : a; }
+
 static void read_column_metadata(thrift *t, parquet_chunk *c) {
     thrift_field f = {0};
+    int64_t place = 0;
     while (next_field(t, &f)) {
-        if (is_field(&f, 5, THRIFT_I64))
+        if (is_field(&f, 5, THRIFT_I64)) {
             c->values = read_integer(t);
-        else if (is_field(&f, 12, THRIFT_STRUCT))
+        } else if (is_field(&f, 7, THRIFT_I64)) {
+            c->length = read_integer(t);
+        } else if (is_field(&f, 9, THRIFT_I64) || is_field(&f, 10, THRIFT_I64) || is_field(&f, 11, THRIFT_I64)) {
+            place = first_place(place, read_integer(t));
+        } else if (is_field(&f, 12, THRIFT_STRUCT)) {
             read_statistics(t, c);
-        else
+        } else if (is_field(&f, 14, THRIFT_I64)) {
+            c->bloom_offset = read_integer(t);
+        } else if (is_field(&f, 15, THRIFT_I32)) {
+            c->bloom_length = read_i32(t);
+        } else {
             skip(t, f.type);
+        }
     }
+    c->offset = place;
 }
 
 static void read_chunk(thrift *t, parquet_chunk *c) {
@@ -419,6 +433,10 @@ static void read_chunk(thrift *t, parquet_chunk *c) {
             if (read_binary(t).len) fail(t, "the data is in another file");
         } else if (is_field(&f, 3, THRIFT_STRUCT)) {
             read_column_metadata(t, c);
+        } else if (is_field(&f, 4, THRIFT_I64)) {
+            c->offset_index_offset = read_integer(t);
+        } else if (is_field(&f, 6, THRIFT_I64)) {
+            c->column_index_offset = read_integer(t);
         } else {
             skip(t, f.type);
         }

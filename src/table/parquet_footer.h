@@ -75,6 +75,9 @@ typedef struct parquet_chunk {
     str min, max;  /**< in the column's order; null when absent */
     str old_min, old_max; /**< the deprecated pair: signed order, whatever the type */
     bool min_is_exact, max_is_exact, exact_is_told;
+    int64_t offset, length;             /**< where its pages are, dictionary included, as the footer says; 0, 0 where it does not */
+    int64_t bloom_offset, bloom_length; /**< offset 0: none; length 0: not told */
+    int64_t column_index_offset, offset_index_offset; /**< of the page index; 0: none */
 } parquet_chunk;
 
 typedef struct parquet_footer {

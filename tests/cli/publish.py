@@ -208,6 +208,38 @@ def test_killed_at_any_moment():
     equal(left_overs(), [])
 
 
+def markers(stage): return glob.glob(glob.escape(stage) + "/p=*/_silt_publish.json")
+
+
+def kill_when_half_built():
+    """A run that is killed when a part of its partitions is finished: its stage, and the finished files in it with their inodes."""
+    p = subprocess.Popen([s.SILT, "sql", "PUBLISH TABLE t TO '%s'" % os.path.abspath("copy")], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=s.environment())
+    try:
+        while p.poll() is None and not any(len(markers(stage)) >= 10 for stage in glob.glob(".copy.silt-publish-*")): pass
+    finally:
+        p.kill()
+        p.wait()
+    stages = glob.glob(".copy.silt-publish-*")
+    equal(len(stages), 1)
+    return {os.path.relpath(f, stages[0]): os.stat(f).st_ino for m in markers(stages[0]) for f in glob.glob(glob.escape(os.path.dirname(m)) + "/*.parquet")}
+
+
+def test_killed_run_is_gone_on_with():
+    """Partitions that a killed run had finished are not made again, whether their files were copied or written anew; what has changed since then is."""
+    ok("sql", "CREATE TABLE t (id INT, p INT) USING DELTA PARTITIONED BY (p) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true');"
+       "INSERT INTO t SELECT CAST(id AS INT), CAST(id % 400 AS INT) FROM range(4000); DELETE FROM t WHERE id % 7 = 0 AND p % 2 = 0")
+    for change in ("", "DELETE FROM t WHERE p = 0"):
+        shutil.rmtree("copy", ignore_errors=True)
+        finished = kill_when_half_built()
+        if change: ok("sql", change)
+        publish()
+        same()
+        kept = {f for f in finished if os.path.exists("copy/" + f) and os.stat("copy/" + f).st_ino == finished[f]}
+        equal(kept, {f for f in finished if not (change and f.startswith("p=0/"))}, "what was finished and is right is kept")
+        assert not change or all(not f.startswith("p=0/") for f in files()), files()
+        equal(left_overs(), [])
+
+
 def test_what_a_copy_cannot_hold():
     ok("sql", "CREATE TABLE t (id INT, v VARIANT) USING DELTA")
     fails("PUBLISH_UNSUPPORTED", "sql", "PUBLISH TABLE t TO '%s'" % os.path.abspath("copy"))

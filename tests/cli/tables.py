@@ -76,7 +76,7 @@ def test_no_such_table():
     for name in ("nosuch", "./nosuch", "/nosuch/path", "file:///nosuch"):
         for command in ("show", "history", "files", "schema", "checkpoint"):
             done = fails(None, command, name)
-            assert done.condition in ("TABLE_OR_VIEW_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST"), done
+            assert done.condition in ("TABLE_OR_VIEW_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_MISSING_DELTA_TABLE", "DELTA_TABLE_ONLY_OPERATION"), done
             equal(done.out, "")
     os.mkdir("plain")
     s.write("plain/file.txt", "x")

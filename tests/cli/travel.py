@@ -70,6 +70,17 @@ def test_path_forms():
     fails("DELTA_TIMESTAMP_GREATER_THAN_COMMIT", "sql", *utc, "SELECT * FROM delta.`%s@20231114221340001`" % here)
 
 
+def test_restore_tells_the_time_in_the_zone_of_the_process():
+    """As java.sql.Timestamp does: Spark 4.1.2 in a JVM whose zone is Asia/Tokyo, with sessions in UTC and New York, wrote Tokyo's time."""
+    for zone, shown in (("UTC", "2023-11-14 22:13:25.0"), ("Asia/Tokyo", "2023-11-15 07:13:25.0")):
+        for session in ("UTC", "America/New_York"):
+            make(2, T0, T0 + 10, T0 + 20)
+            ok("sql", "--conf", "spark.sql.session.timeZone=%s" % session, "RESTORE t TO TIMESTAMP AS OF timestamp_seconds(%d)" % (T0 + 5), env={"TZ": zone})
+            newest = s.read("%s/_delta_log/%020d.json" % (TABLE, max(s.versions(TABLE)))).splitlines()[0]
+            equal(json.loads(newest)["commitInfo"]["operationParameters"], {"version": None, "timestamp": shown})
+            ok("sql", "DROP TABLE t")
+
+
 def test_cleaned_up_versions():
     make(4, T0, T0 + 1, T0 + 2, T0 + 3, T0 + 4)
     ok("checkpoint", "t")

@@ -4,86 +4,20 @@
  * INSERT before it.
  */
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "support/hooked_session.h"
+#include "support/fault_world.h"
 #include "support/table_files.h"
 
 #define MAX_CALLS 600
 #define SUM       "SELECT CAST(COALESCE(sum(id * 7 + p * 3 + v), 0) + 1000000 * count(*) AS BIGINT) FROM t"
 #define FILES     "SELECT count(DISTINCT _metadata.file_path) FROM t"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { STEP = 3 };
-#else
-enum { STEP = 1 };
-#endif
-
-static char folder[64], base[96], warehouse[96];
-
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *format, ...) {
-    char command[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(command, sizeof command, format, args);
-    va_end(args);
-    assert_int_equal(system(command), 0);
-}
-
-/* ---- a fault on order ---- */
-
-typedef struct order {
-    size_t at, calls;
-    store_fault fault;
-    bool given;
-} order;
-
-static store_fault on_order(void *ctx, const char *call, str path, size_t nth) {
-    order *o = ctx;
-    (void)path, (void)nth;
-    if (__atomic_add_fetch(&o->calls, 1, __ATOMIC_SEQ_CST) != o->at) return FAULT_NONE; /* bins are written by several threads */
-    bool writes = strcmp(call, "read") != 0 && strcmp(call, "stat") != 0 && strcmp(call, "list") != 0 && strcmp(call, "local_read_path") != 0;
-    o->given = writes || o->fault == FAULT_FAIL;
-    return o->given ? o->fault : FAULT_NONE;
-}
-
-/* ---- sessions ---- */
-
-static const char *const keys[] = {"spark.sql.warehouse.dir", "spark.databricks.delta.optimize.batchSize", "spark.databricks.delta.autoCompact.minNumFiles"};
-enum { N_KEYS = 3 };
-
-static silt_session *open_plain(void) {
-    const char *const values[] = {warehouse, "1", "2"};
-    silt_session_options options = {.struct_size = sizeof options, .keys = keys, .values = values, .n_settings = N_KEYS};
-    silt_session *s;
-    silt_error err = {0};
-    if (silt_session_open(&options, &s, &err) != SILT_OK) fail_msg("[%s] %s", err.condition, err.message);
-    return s;
-}
-
-static void must(silt_session *s, const char *sql) {
-    silt_error err = {0};
-    if (session_execute(s, sql, &err) != SILT_OK) fail_msg("%s: [%s] %s %s", sql, err.condition, err.message, err.detail);
-}
-
-static int64_t number(silt_session *s, const char *sql) {
-    silt_error err = {0};
-    int64_t n = 0;
-    if (session_number(s, sql, &n, &err) != SILT_OK) fail_msg("%s: [%s] %s %s", sql, err.condition, err.message, err.detail);
-    return n;
-}
+static fault_world w;
 
 static size_t n_commits(void) {
     char pattern[160];
     glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/t/_delta_log/*.json", warehouse);
+    snprintf(pattern, sizeof pattern, "%s/t/_delta_log/*.json", w.warehouse);
     size_t n = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
     globfree(&found);
     return n;
@@ -98,15 +32,16 @@ typedef struct scene {
 } scene;
 
 static void set_up(scene *c) {
-    shell("rm -rf '%s' '%s'", base, warehouse);
-    silt_session *s = open_plain();
-    for (size_t i = 0; i < ARRAY_LEN(c->setup) && c->setup[i]; i++) must(s, c->setup[i]);
+    shell("rm -rf '%s'", w.warehouse);
+    silt_session *s = world_open(&w);
+    for (size_t i = 0; i < ARRAY_LEN(c->setup) && c->setup[i]; i++) must(s, "%s", c->setup[i]);
     c->before = number(s, SUM);
     silt_session_close(s);
     c->commits = n_commits();
-    shell("cp -r '%s' '%s'", warehouse, base);
-    s = open_plain();
-    must(s, c->sql);
+    fault_world_keep(&w);
+    fault_world_fresh(&w);
+    s = world_open(&w);
+    must(s, "%s", c->sql);
     c->after = number(s, SUM);
     silt_session_close(s);
 }
@@ -114,53 +49,42 @@ static void set_up(scene *c) {
 typedef struct outcome {
     silt_status status;
     silt_error err;
-    order order;
+    fault_order order;
 } outcome;
 
 /* false: the statement ended before its at-th call. */
 static bool run_with_fault(const scene *c, size_t at, store_fault fault, outcome *out) {
-    const char *const values[] = {warehouse, "1", "2"};
-    hooked_session first;
     *out = (outcome){.order = {.at = at, .fault = fault}};
-    shell("rm -rf '%s' && cp -r '%s' '%s'", warehouse, base, warehouse);
-    assert_int_equal(hooked_session_open(&first, keys, values, N_KEYS, on_order, &out->order, &out->err), SILT_OK);
-    out->status = session_execute(first.session, c->sql, &out->err);
-    hooked_session_close(&first);
+    fault_world_fresh(&w);
+    out->status = world_run(&w, c->sql, fault_on_order, &out->order, &out->err);
     return out->order.calls >= at;
 }
 
 static void check_no_stray(const scene *c, const outcome *out) {
     char root[128], stray[256];
-    bool lived = out->order.fault == FAULT_FAIL || out->order.fault == FAULT_LOST_REPLY;
-    snprintf(root, sizeof root, "%s/t", warehouse);
-    if (lived && out->status != SILT_OK && out->status != SILT_UNKNOWN && table_stray_file(root, stray, sizeof stray))
-        fail_msg("%s: fault %d at call %zu: it left %s", c->sql, (int)out->order.fault, out->order.at, stray);
+    snprintf(root, sizeof root, "%s/t", w.warehouse);
+    if (fault_is_survived(&out->order) && out->status != SILT_OK && out->status != SILT_UNKNOWN && table_stray_file(root, stray, sizeof stray))
+        fault_fail(c->sql, &out->order, "it left %s", stray);
 }
 
 /* Three files in each of two partitions, one of them with a deleted row: a batch makes one of three. */
 static void check_batches(const scene *c, const outcome *out) {
-    silt_session *s = open_plain();
+    silt_session *s = world_open(&w);
     int64_t sum = number(s, SUM), files = number(s, FILES), done = (int64_t)(n_commits() - c->commits);
-    bool died = out->order.fault == FAULT_CRASH || out->order.fault == FAULT_CRASH_AFTER;
-    if (sum != c->before) fail_msg("%s: fault %d at call %zu: rows have changed", c->sql, (int)out->order.fault, out->order.at);
-    if (done < 0 || done > 2 || files != 6 - 2 * done)
-        fail_msg("%s: fault %d at call %zu: %lld files after %lld batches", c->sql, (int)out->order.fault, out->order.at, (long long)files, (long long)done);
-    if (!died && out->status == SILT_OK) assert_int_equal(done, 2);
+    if (sum != c->before) fault_fail(c->sql, &out->order, "rows have changed");
+    if (done < 0 || done > 2 || files != 6 - 2 * done) fault_fail(c->sql, &out->order, "%lld files after %lld batches", (long long)files, (long long)done);
+    if (fault_is_survived(&out->order) && out->status == SILT_OK) assert_int_equal(done, 2);
     check_no_stray(c, out);
-    must(s, c->sql);
+    must(s, "%s", c->sql);
     assert_int_equal(number(s, FILES), 2);
     assert_int_equal(number(s, SUM), c->before);
     silt_session_close(s);
 }
 
 static void check_insert(const scene *c, const outcome *out) {
-    silt_session *s = open_plain();
+    silt_session *s = world_open(&w);
     int64_t sum = number(s, SUM);
-    bool died = out->order.fault == FAULT_CRASH || out->order.fault == FAULT_CRASH_AFTER;
-    if (sum != c->before && sum != c->after) fail_msg("%s: fault %d at call %zu: neither before nor after", c->sql, (int)out->order.fault, out->order.at);
-    if (!died && out->status == SILT_OK && sum != c->after) fail_msg("%s: fault %d at call %zu: told that it is done", c->sql, (int)out->order.fault, out->order.at);
-    if (!died && out->status != SILT_OK && out->status != SILT_UNKNOWN && sum != c->before)
-        fail_msg("%s: fault %d at call %zu: told [%s] %s, and it is done", c->sql, (int)out->order.fault, out->order.at, out->err.condition, out->err.message);
+    fault_check_told(c->sql, &out->order, out->status, &out->err, sum == c->before, sum == c->after);
     check_no_stray(c, out);
     must(s, "INSERT INTO t VALUES (100, 0, 0)");
     assert_int_equal(number(s, FILES), 1); /* what was left undone is done behind the next write */
@@ -199,16 +123,15 @@ static void behind_insert(void **state) {
 
 static int begin(void **state) {
     (void)state;
-    strcpy(folder, "/tmp/silt-optimize-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(base, sizeof base, "%s/base", folder);
-    snprintf(warehouse, sizeof warehouse, "%s/wh", folder);
+    fault_world_begin(&w, "optimize");
+    fault_world_set(&w, "spark.databricks.delta.optimize.batchSize", "1");
+    fault_world_set(&w, "spark.databricks.delta.autoCompact.minNumFiles", "2");
     return 0;
 }
 
 static int end(void **state) {
     (void)state;
-    shell("rm -rf '%s'", folder);
+    fault_world_end(&w);
     return 0;
 }
 

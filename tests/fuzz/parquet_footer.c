@@ -1,6 +1,7 @@
 /* Parquet footers: any bytes are parsed or refused with a reason; what is taken has a consistent tree, and every name and bound lies inside the bytes. The schema is inferred from it. */
 #include <stdlib.h>
 
+#include "table/parquet_fetch.h"
 #include "table/parquet_schema.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,6 +33,18 @@ static void check_footer(const parquet_footer *f, str bytes) {
     }
 }
 
+/* Stretches of all columns: ascending, inside what stands before the footer. */
+static void check_spans(const parquet_footer *f, int64_t footer_offset, arena *a) {
+    const parquet_path all = {.n_names = 0};
+    store_span *spans;
+    size_t n;
+    if (!parquet_spans(f, footer_offset, &all, 1, a, &spans, &n)) return;
+    for (size_t i = 0; i < n; i++) {
+        must(spans[i].offset >= 4 && spans[i].length >= 0 && spans[i].offset + spans[i].length <= footer_offset);
+        must(i == 0 || spans[i].offset >= spans[i - 1].offset);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const parquet_rules rules = {.int96_as_timestamp = true, .infer_ntz = true};
     str bytes = {(const char *)data, size};
@@ -46,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             continue;
         }
         check_footer(&f, bytes);
+        if (f.chunks) check_spans(&f, (int64_t)size * 16, a);
         if (parquet_schema_type(&f, &rules, a, &type, &err) == SILT_OK) must(type->id == TYPE_STRUCT);
         else must(err.condition[0] != 0);
     }

@@ -17,6 +17,7 @@ usage: run_interop.py [--only GLOB] [--fresh]        SILT names the binary (defa
   optimize/…      OPTIMIZE and REORG by both on copies of one table, auto compaction (optimize_cases.py)
   vacuum/…        VACUUM by both on two copies of a table, log compaction files (vacuum_cases.py)
   restore/…       RESTORE, CLONE, GENERATE, DESCRIBE HISTORY and DETAIL: the same entry by both on two copies of a table (restore_cases.py)
+  store/…         tables on S3 and HDFS by both, by turns and at once (store_cases.py); with the servers of tests/services, where they are installed
   sql/AREA        Spark's recorded answers (tests/sql/spark)
   tpch/qNN        the 22 queries at scale 0.01, on tables that Spark wrote
 
@@ -47,6 +48,7 @@ import feature_cases
 import optimize_cases
 import replay_isolation
 import restore_cases
+import store_cases
 import vacuum_cases
 import spark_peer
 from report import Differs, Report, Skip, equal
@@ -634,7 +636,7 @@ def main():
         for case in CASES:
             if report.wants("write/" + case.name):
                 run.write_case(case)
-        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("optimize", lambda: optimize_cases.run_all(run)), ("cluster", lambda: cluster_cases.run_all(run)), ("restore", lambda: restore_cases.run_all(run)), ("vacuum", lambda: vacuum_cases.run_all(run)), ("convert", lambda: convert_cases.run_all(run)), ("fuzz", run.fuzz), ("isolation", lambda: replay_isolation.run_all(run)), ("tpch", run.tpch), ("sql", run.sql_answers)):
+        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("optimize", lambda: optimize_cases.run_all(run)), ("cluster", lambda: cluster_cases.run_all(run)), ("restore", lambda: restore_cases.run_all(run)), ("vacuum", lambda: vacuum_cases.run_all(run)), ("convert", lambda: convert_cases.run_all(run)), ("store", lambda: store_cases.run_all(run)), ("fuzz", run.fuzz), ("isolation", lambda: replay_isolation.run_all(run)), ("tpch", run.tpch), ("sql", run.sql_answers)):
             if report.wants_any(name):
                 try:
                     step()

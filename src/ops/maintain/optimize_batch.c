@@ -231,6 +231,31 @@ static silt_status move_stats_columns(const optimize_batch *b, write_spec *spec)
     return SILT_OK;
 }
 
+/* ---- how many at once ---- */
+
+#define MAX_PROCESSORS 4
+#define SMALL_BIN      ((int64_t)64 << 20)
+
+static int n_processors(const optimize_batch *b) {
+    int n = optimize_threads(&b->o);
+    return n > MAX_PROCESSORS ? MAX_PROCESSORS : n;
+}
+
+/* Many small bins, each the work of one thread: nobody waits long for the last of them. */
+static bool are_small(const optimize_batch *b) {
+    bool small = b->run->mode == OPTIMIZE_COMPACT && b->n_jobs >= 2 * (size_t)n_processors(b);
+    for (size_t i = 0; small && i < b->n_jobs; i++) small = b->jobs[i].bin->bytes <= SMALL_BIN;
+    return small;
+}
+
+/* Ordered bins sort, which takes memory and all processors by itself. Of small ones twice as many are at work as there are processors: half of them wait for the disk. */
+static int n_writers(const optimize_batch *b) {
+    if (b->run->mode != OPTIMIZE_COMPACT) return 1;
+    return are_small(b) ? 2 * n_processors(b) : n_processors(b);
+}
+
+/* ---- the file ---- */
+
 /* A bin of rows in no order makes one file, as Delta has it; ordered ones make files of equal size. */
 static int64_t file_bytes(const optimize_batch *b, const optimize_bin *bin) {
     int64_t max = b->run->limits.max_bytes, n;
@@ -246,6 +271,7 @@ static silt_status plan_file(optimize_batch *b, bin_job *j) {
     j->spec.n_extra_columns = b->change.row_schema->n_fields - b->target.schema->n_fields;
     j->spec.any_order = b->run->mode == OPTIMIZE_COMPACT;
     j->spec.target_file_bytes = file_bytes(b, j->bin);
+    j->spec.one_thread = are_small(b);
     if (b->keeps_partition_columns) return SILT_OK;
     j->spec.n_partition_columns = 0;
     if (!j->spec.random_prefix) TRY(partition_folder(b, j->bin, &j->spec.folder));
@@ -280,13 +306,6 @@ static silt_status write_bin(void *ctx, size_t i, silt_error *err) {
     }
     j->spec.bundles_small = false;
     return engine_write(o->env->engine, j->rows, o->env->bind, &j->spec, j->own, &j->written, err);
-}
-
-/* Ordered bins sort, which takes memory and all processors by itself. */
-static int n_writers(const optimize_batch *b) {
-    int n = optimize_threads(&b->o);
-    if (b->run->mode != OPTIMIZE_COMPACT) return 1;
-    return n > 4 ? 4 : n;
 }
 
 static silt_status plan_jobs(optimize_batch *b) {

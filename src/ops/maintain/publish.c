@@ -1,10 +1,12 @@
 /*
  * PUBLISH TABLE. New folders are made beside the copy, complete and durable, and change places with the old ones. What left stays beside it, whole, until a later run: who opened a folder
- * before the change and lists it after must not find it emptied, or half of it. A run that stops leaves a copy whose every folder is whole, and a folder beside it that a later run removes.
+ * before the change and lists it after must not find it emptied, or half of it. A run that is killed leaves a copy whose every folder is whole, and a folder beside it from which
+ * the next run goes on.
  */
 #include "ops/maintain/publish.h"
 
 #include "base/ident.h"
+#include "base/process.h"
 #include "base/time.h"
 #include "base/uri.h"
 #include "ops/commit.h"
@@ -44,19 +46,6 @@ static silt_status define_copy(publish_run *r) {
 
 /* ---- the stage ---- */
 
-static silt_status remove_tree(const publish_run *r, str folder) {
-    const op *o = r->o;
-    store_list_result list = {0};
-    TRY(store_list(r->spec->store, folder, STR_NULL, false, o->a, &list, o->err));
-    for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].is_dir)
-            TRY(remove_tree(r, list.items[i].path));
-        else
-            TRY(store_remove(r->spec->store, list.items[i].path, o->err));
-    }
-    return store_remove_dir(r->spec->store, folder, o->err);
-}
-
 /* Best effort: what is left is hidden, and the next run but one removes it. */
 static void drop_stage(const publish_run *r, str stage) {
     silt_error ignored = {0};
@@ -64,34 +53,65 @@ static void drop_stage(const publish_run *r, str stage) {
     publish_run quiet = *r;
     inner.err = &ignored;
     quiet.o = &inner;
-    (void)!remove_tree(&quiet, stage);
+    (void)!publish_remove_tree(&quiet, stage);
 }
 
 static str hidden_prefix(const publish_run *r, const char *kind) {
     return arena_printf(r->o->a, ".%.*s%s", STR_ARG(path_name(r->spec->folder)), kind);
 }
 
-static silt_status drop_dead_stages(const publish_run *r, str prefix) {
+/* A place for what has left the copy, whose name tells when that was. */
+static str left_folder(const publish_run *r, str number) {
+    str prefix = hidden_prefix(r, PUBLISH_LEFT);
+    return str_is_null(prefix) ? prefix
+                               : arena_printf(r->o->a, "%.*s/%.*s%lld-%.*s", STR_ARG(path_parent(r->spec->folder)), STR_ARG(prefix), (long long)time_now_ms(), STR_ARG(number));
+}
+
+/* What cannot be taken over is made again. */
+static void resume_quietly(publish_run *r, str dead) {
+    silt_error ignored = {0};
+    const op *loud = r->o;
+    op inner = *loud;
+    char number[37];
+    uuid_generate(number);
+    str left = left_folder(r, str_of(number));
+    inner.err = &ignored;
+    r->o = &inner;
+    if (!str_is_null(left)) (void)!publish_resume(r, dead, left);
+    r->o = loud;
+}
+
+/* Of this folder's stages those of processes that are dead, or so old that they must be. */
+static bool is_dead(const store_entry *stage, str prefix, bool *out_by_name) {
+    str name = path_name(stage->path), process = str_slice(name, prefix.len, name.len);
+    size_t dash = str_find_char(process, '-');
+    *out_by_name = dash != SIZE_MAX && process_is_gone(str_slice(process, 0, dash));
+    return *out_by_name || stage->modified_ms < time_now_ms() - STAGE_AGE_MS;
+}
+
+static void take_dead_stages(publish_run *r, str prefix) {
     store_list_result list = {0};
     silt_error ignored = {0};
-    if (store_list(r->spec->store, path_parent(r->spec->folder), STR_NULL, false, r->o->a, &list, &ignored) != SILT_OK)
-        return SILT_OK;
+    if (store_list(r->spec->store, path_parent(r->spec->folder), STR_NULL, false, r->o->a, &list, &ignored) != SILT_OK) return;
     for (size_t i = 0; i < list.count; i++) {
-        bool is_stage = list.items[i].is_dir && str_starts_with(path_name(list.items[i].path), prefix);
-        if (is_stage && list.items[i].modified_ms < time_now_ms() - STAGE_AGE_MS) drop_stage(r, list.items[i].path);
+        const store_entry *stage = &list.items[i];
+        bool by_name;
+        if (!stage->is_dir || !str_starts_with(path_name(stage->path), prefix) || !is_dead(stage, prefix, &by_name)) continue;
+        if (by_name) resume_quietly(r, stage->path);
+        else drop_stage(r, stage->path);
     }
-    return SILT_OK;
 }
 
 static silt_status make_stage(publish_run *r) {
     const op *o = r->o;
-    char number[37];
+    char number[37], process[PROCESS_NAME_LEN + 1];
     str prefix = hidden_prefix(r, PUBLISH_STAGE);
     uuid_generate(number);
+    process_name(process);
     if (str_is_null(prefix)) return error_no_memory(o->err);
-    TRY(drop_dead_stages(r, prefix));
-    r->stage = arena_printf(o->a, "%.*s/%.*s%s", STR_ARG(path_parent(r->spec->folder)), STR_ARG(prefix), number);
+    r->stage = arena_printf(o->a, "%.*s/%.*s%s-%s", STR_ARG(path_parent(r->spec->folder)), STR_ARG(prefix), process, number);
     if (str_is_null(r->stage)) return error_no_memory(o->err);
+    take_dead_stages(r, prefix);
     return store_make_dirs(r->spec->store, r->stage, o->err);
 }
 
@@ -130,8 +150,7 @@ static void leave_stage(const publish_run *r) {
         return;
     }
     str name = path_name(r->stage), number = str_slice(name, name.len - 36, name.len);
-    str left = arena_printf(r->o->a, "%.*s/%.*s%lld-%.*s", STR_ARG(path_parent(r->stage)),
-                            STR_ARG(hidden_prefix(r, PUBLISH_LEFT)), (long long)time_now_ms(), STR_ARG(number));
+    str left = left_folder(r, number);
     if (!str_is_null(left))
         (void)!store_move_dir(r->spec->store, r->stage, left, &failure); /* where it stays, it counts as a dead run's */
 }

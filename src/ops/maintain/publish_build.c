@@ -1,6 +1,7 @@
 /*
  * The new folders. A data file is taken as it is where it holds exactly the copy's columns, by their names and types, and all of its rows live; the rows of all other files are written
- * anew, in one pass. Copies, not links: whoever gets the copy may treat its files as its own.
+ * anew. Copies, not links: whoever gets the copy may treat its files as its own. All of it in batches of folders, each of which is finished before the next: what a killed run had
+ * finished need not be made again.
  */
 #include <stdlib.h>
 
@@ -8,12 +9,15 @@
 #include "ops/maintain/convert_files.h"
 #include "ops/maintain/publish_run.h"
 
+#define BATCH_FILES 64
+#define BATCH_BYTES ((int64_t)1 << 30)
+
 typedef struct copying {
     publish_run *r;
     convert_pool *pool;
     const data_type *file_columns; /* of the copy without the partition columns */
     bool names_differ;             /* the table maps columns to other names */
-    size_t *files;                 /* of changed folders */
+    size_t *files;                 /* of the batch's folders */
     size_t n;
     str *paths, *locals; /* of those that are copied */
 } copying;
@@ -89,7 +93,7 @@ static silt_status finish_copies(copying *c) {
         paths[n] = c->paths[i];
         locals[n++] = c->locals[i];
     }
-    c->r->out->files_copied = (int64_t)n;
+    c->r->out->files_copied += (int64_t)n;
     return n ? store_write_finish_many(c->r->spec->store, paths, locals, n, o->err) : SILT_OK;
 }
 
@@ -151,8 +155,8 @@ static silt_status take_written(publish_run *r, const write_result *written) {
         if (!f) return err_INTERNAL_ERROR(o->err, "rows were written into a partition that the table does not have");
         if (!ARENA_PUSH(o->a, f->rewritten, f->n_rewritten, f->capacity, path_name(path))) return error_no_memory(o->err);
     }
-    r->out->files_rewritten = (int64_t)written->n_files;
-    r->out->rows_rewritten = written->rows;
+    r->out->files_rewritten += (int64_t)written->n_files;
+    r->out->rows_rewritten += written->rows;
     return SILT_OK;
 }
 
@@ -214,20 +218,44 @@ static silt_status file_columns(const publish_run *r, const data_type **out) {
     return *out ? SILT_OK : error_no_memory(o->err);
 }
 
+/* Folders from `from` on, as many as make a batch; those that need nothing are passed over. */
+static size_t next_batch(copying *c, size_t from) {
+    const publish_run *r = c->r;
+    int64_t bytes = 0;
+    size_t i = from;
+    for (c->n = 0; i < r->n_folders && c->n < BATCH_FILES && bytes < BATCH_BYTES; i++) {
+        const publish_folder *f = &r->folders[i];
+        if (!f->is_changed || f->is_built) continue;
+        for (size_t k = f->first; k < f->first + f->n; k++) {
+            c->files[c->n++] = k;
+            bytes += r->files[k].size_bytes;
+        }
+    }
+    return i;
+}
+
+static silt_status build_batch(copying *c, size_t from, size_t to) {
+    publish_run *r = c->r;
+    TRY(thread_for(convert_pool_threads(r->o), c->n, look_at_file, c, r->o->err));
+    TRY(copy_files(c));
+    TRY(rewrite_rows(c));
+    for (size_t i = from; i < to; i++)
+        if (r->folders[i].is_changed && !r->folders[i].is_built) TRY(mark_folder(r, &r->folders[i]));
+    return SILT_OK;
+}
+
 silt_status publish_build(publish_run *r) {
     const op *o = r->o;
     copying c = {.r = r, .names_differ = has_other_names(delta_snapshot_metadata(r->spec->snapshot)->schema)};
     c.files = ARENA_ARRAY(o->a, r->n_files + 1, size_t);
     if (!c.files) return error_no_memory(o->err);
-    for (size_t i = 0; i < r->n_folders; i++)
-        for (size_t k = 0; r->folders[i].is_changed && k < r->folders[i].n; k++) c.files[c.n++] = r->folders[i].first + k;
     TRY(file_columns(r, &c.file_columns));
     TRY(convert_pool_new(o, &c.pool));
-    TRY(thread_for(convert_pool_threads(o), c.n, look_at_file, &c, o->err));
-    TRY(copy_files(&c));
-    TRY(rewrite_rows(&c));
-    for (size_t i = 0; i < r->n_folders; i++)
-        if (r->folders[i].is_changed) TRY(mark_folder(r, &r->folders[i]));
+    for (size_t from = 0; from < r->n_folders;) {
+        size_t to = next_batch(&c, from);
+        TRY(build_batch(&c, from, to));
+        from = to;
+    }
     bool has_root = r->target.metadata.n_partition_columns == 0;
     return r->whole && !has_root ? publish_marker_write(r, r->stage, STR_NULL, NULL, 0) : SILT_OK;
 }

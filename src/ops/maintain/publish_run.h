@@ -7,7 +7,7 @@
 
 #define PUBLISH_MARKER "_silt_publish.json" /* in every folder with files, and in the root: what PUBLISH wrote there */
 #define PUBLISH_STAGE \
-    ".silt-publish-" /* beside the folder, .<name>.silt-publish-<number>: what is being made, and what left. Not in it: some readers take hidden files too */
+    ".silt-publish-" /* beside the folder, .<name>.silt-publish-<process>-<number>: what is being made, and what left. Not in it: some readers take hidden files too */
 
 #define PUBLISH_LEFT \
     ".silt-published-" /* beside it too, .<name>.silt-published-<ms>-<number>: what has left, for readers that opened it before, until a later run */
@@ -29,6 +29,7 @@ typedef struct publish_folder {
     size_t first, n;      /**< of the sorted files */
     char fingerprint[36]; /**< of everything that its content depends on */
     bool is_changed;
+    bool is_built; /* in the stage, whole, by a run that was killed */
     str *rewritten; /**< names of files that were written for it */
     size_t n_rewritten, capacity;
 } publish_folder;
@@ -65,6 +66,15 @@ typedef struct publish_run {
 silt_status publish_list_table(publish_run *r) MUST_CHECK;
 /** Compare with the markers of the copy: which folders change, which leave. Refuses what is not PUBLISH's. */
 silt_status publish_compare(publish_run *r) MUST_CHECK;
+
+/* ---- publish_resume.c ---- */
+/**
+ * The stage of another run, which was killed on this machine: folders that it finished and this run wants come into our stage. What had left the copy before it died is kept for readers
+ * like that of any other run, in `left`; the rest goes.
+ */
+silt_status publish_resume(publish_run *r, str dead, str left) MUST_CHECK;
+/** Remove a folder and all in it. */
+silt_status publish_remove_tree(const publish_run *r, str folder) MUST_CHECK;
 
 /* ---- publish_build.c ---- */
 /** Everything that changes, in the stage, durable. */

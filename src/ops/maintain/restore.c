@@ -14,6 +14,7 @@
 #include "ops/commit.h"
 #include "ops/identity.h"
 #include "ops/maintain/presence.h"
+#include "ops/maintain/running_vacuum.h"
 
 typedef struct restore_run {
     const op *o;
@@ -97,8 +98,7 @@ static silt_status compare(restore_run *r) {
 }
 
 /* Fails with the first names in the message and as many as fit in the detail. */
-static silt_status check_present(const restore_run *r) {
-    const op *o = r->o;
+static silt_status check_present(const op *o, const restore_run *r) {
     missing_files missing;
     buf names;
     if (ops_setting_bool(o, "spark.sql.files.ignoreMissingFiles", false)) return SILT_OK;
@@ -110,6 +110,28 @@ static silt_status check_present(const restore_run *r) {
     error_detail(o->err, "%s%.*s", missing.n > 100 ? "the first 100: " : "", STR_ARG(buf_str(&names)));
     buf_dispose(&names);
     return status;
+}
+
+/* A file that is there now may be gone in a moment. */
+static silt_status check_no_vacuum(const op *o, const restore_run *r, int64_t newest) {
+    int64_t began;
+    str file;
+    if (ops_setting_bool(o, "silt.restore.besideVacuum", false)) return SILT_OK;
+    TRY(ops_vacuum_may_remove(o, r->spec->current, r->spec->target, newest, r->comes, &began, &file));
+    return began < 0 ? SILT_OK : err_RESTORE_BESIDE_VACUUM(o->err, began, file);
+}
+
+static silt_status check_files(const op *o, const restore_run *r, int64_t newest) {
+    if (r->out->restored_files == 0) return SILT_OK;
+    TRY(check_present(o, r));
+    return check_no_vacuum(o, r, newest);
+}
+
+/* Of the commits that a RESTORE steps over, those of VACUUM are the ones that matter. */
+static silt_status check_files_again(void *ctx, int64_t newest, silt_error *err) {
+    const restore_run *r = ctx;
+    const op o = {r->o->env, r->o->a, err};
+    return check_files(&o, r, newest);
 }
 
 /* ---- metadata, protocol, domains ---- */
@@ -283,9 +305,10 @@ static silt_status commit(const restore_run *r) {
 static silt_status run(restore_run *r) {
     const op *o = r->o;
     TRY(compare(r));
-    TRY(check_present(r));
+    TRY(check_files(o, r, delta_snapshot_version(r->spec->current)));
     TRY(delta_txn_begin(o->env->delta, r->spec->current, r->spec->root, &r->txn, o->err));
     delta_txn_read_whole_table(r->txn);
+    delta_txn_before_retry(r->txn, check_files_again, r);
     delta_txn_raise_row_id_mark(r->txn, r->spec->target);
     TRY(stage_metadata(r));
     TRY(stage_protocol(r));

@@ -19,8 +19,9 @@ typedef struct restore_result {
 
 /**
  * Adds the target's files that the table has no more, removes the others, and puts metadata, protocol (never lowered unless the session says
- * spark.databricks.delta.restore.protocolDowngradeAllowed) and clustering back. Looks first whether the files are there (but with spark.sql.files.ignoreMissingFiles).
- * @return RESTORE_FILES_MISSING; CONFLICT when another writer commits meanwhile
+ * spark.databricks.delta.restore.protocolDowngradeAllowed) and clustering back. Looks whether the files are there (but with spark.sql.files.ignoreMissingFiles) and whether a VACUUM
+ * is under way that may remove one (but with silt.restore.besideVacuum), first and after every commit that it steps over.
+ * @return RESTORE_FILES_MISSING, RESTORE_BESIDE_VACUUM; CONFLICT when another writer commits meanwhile
  */
 silt_status ops_restore(const ops_env *env, const restore_spec *spec, restore_result *out, silt_error *err) MUST_CHECK;
 

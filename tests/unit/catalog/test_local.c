@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "base/uri.h"
 #include "catalog/catalog.h"
 
 #define N_PROCESSES 8
@@ -31,7 +32,7 @@ static int setup(void **state) {
     snprintf(warehouse, sizeof warehouse, "%s/deep/warehouse", w->folder);
     w->a = arena_new();
     *state = w;
-    return catalog_local_open(str_of(warehouse), &w->c, &w->err) == SILT_OK ? 0 : -1;
+    return catalog_local_open(str_of(warehouse), STR_NULL, &w->c, &w->err) == SILT_OK ? 0 : -1;
 }
 
 static int teardown(void **state) {
@@ -148,7 +149,7 @@ static int create_many(const char *folder, int number) {
     char warehouse[96], name[32];
     snprintf(warehouse, sizeof warehouse, "%s/deep/warehouse", folder);
     catalog *c;
-    if (catalog_local_open(str_of(warehouse), &c, NULL) != SILT_OK) return 100;
+    if (catalog_local_open(str_of(warehouse), STR_NULL, &c, NULL) != SILT_OK) return 100;
     int won = 0;
     for (int i = 0; i < N_TABLES; i++) {
         snprintf(name, sizeof name, "t_%d_%d", number, i);
@@ -256,11 +257,21 @@ static void a_file_that_was_removed_reads_as_empty(void **state) {
     OK(w->c->ops->create_table(w->c, &t, &w->err));
 }
 
-static void a_remote_warehouse_is_refused(void **state) {
-    (void)state;
+/* The tables go there; the names stay in a local folder. */
+static void a_remote_warehouse_keeps_its_names_here(void **state) {
+    world *w = *state;
     catalog *c;
-    silt_error err;
-    assert_int_equal(catalog_local_open(STR("s3a://bucket/warehouse"), &c, &err), SILT_INVALID);
+    catalog_database d;
+    str place, folder = path_join(w->a, str_of(w->folder), STR("names"));
+    assert_int_equal(catalog_local_open(STR("s3a://bucket/warehouse/"), folder, &c, NULL), SILT_OK);
+    assert_int_equal(c->ops->managed_location(c, STR("default"), STR("T"), w->a, &place, NULL), SILT_OK);
+    assert_true(str_eqz(place, "s3a://bucket/warehouse/t"));
+    assert_int_equal(c->ops->create_database(c, &(catalog_database){.name = STR("sales")}, NULL), SILT_OK);
+    assert_int_equal(c->ops->get_database(c, STR("sales"), w->a, &d, NULL), SILT_OK);
+    assert_true(str_eqz(d.location, "s3a://bucket/warehouse/sales.db"));
+    assert_int_equal(access(path_join(w->a, folder, STR(".silt-catalog.sqlite")).ptr, F_OK), 0);
+    catalog_close(c);
+    assert_int_equal(catalog_local_open(STR("/tmp/w"), STR("s3a://bucket/names"), &c, NULL), SILT_INVALID);
     assert_null(c);
 }
 
@@ -273,7 +284,7 @@ int main(void) {
         WITH_CATALOG(a_database_gets_another_comment_and_location),
         WITH_CATALOG(eight_processes_create_tables_at_once),    WITH_CATALOG(a_damaged_file_is_named_and_left_alone),
         WITH_CATALOG(a_foreign_or_newer_file_is_refused),       WITH_CATALOG(a_file_that_was_removed_reads_as_empty),
-        cmocka_unit_test(a_remote_warehouse_is_refused),
+        WITH_CATALOG(a_remote_warehouse_keeps_its_names_here),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

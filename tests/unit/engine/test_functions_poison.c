@@ -99,7 +99,7 @@ static silt_status print_scan(scan_printer *p, const relation *r, buf *out, silt
 }
 
 /* The condition that the query raises, "" for none. */
-static void condition_of(const char *sql, char out[96]) {
+static void condition_of(const char *sql, char out[static sizeof((silt_error *)0)->condition]) {
     arena *a = arena_new();
     silt_error err = {0};
     table_resolver resolver = {.resolve = resolve};
@@ -116,7 +116,7 @@ static void condition_of(const char *sql, char out[96]) {
     out[0] = 0;
     if (duckdb_query(connection, buf_cstr(&text), &r) != DuckDBSuccess) {
         (void)engine_error_from_text(&err, duckdb_result_error(&r));
-        snprintf(out, 96, "%s", err.condition);
+        snprintf(out, sizeof err.condition, "%s", err.condition);
     }
     duckdb_destroy_result(&r);
     buf_dispose(&text);
@@ -173,7 +173,7 @@ static void deleted_rows_never_raise(void **state) {
     (void)state;
     rows_deleted = true;
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        char condition[96];
+        char condition[sizeof((silt_error *)0)->condition];
         condition_of(queries[i].sql, condition);
         if (condition[0]) fail_msg("%s raised %s", queries[i].sql, condition);
     }
@@ -183,7 +183,7 @@ static void live_rows_raise_sparks_conditions(void **state) {
     (void)state;
     rows_deleted = false;
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        char condition[96];
+        char condition[sizeof((silt_error *)0)->condition];
         condition_of(queries[i].sql, condition);
         if (strcmp(condition, queries[i].raises) != 0)
             fail_msg("%s raised '%s', expected %s", queries[i].sql, condition, queries[i].raises);
@@ -203,7 +203,7 @@ static void conditions_are_tested_from_left_to_right(void **state) {
     };
     rows_deleted = false;
     for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
-        char condition[96];
+        char condition[sizeof((silt_error *)0)->condition];
         condition_of(guarded[i], condition);
         if (condition[0]) fail_msg("%s raised %s", guarded[i], condition);
     }

@@ -190,6 +190,44 @@ static void bounds_over_many_chunks(void **state) {
                         "\"nullCount\":{\"i\":0,\"s\":0,\"d\":0,\"n\":100000}}");
 }
 
+static void assert_both_ways_agree(const char *type, const char *select) {
+    by_feed = true;
+    const char *counted = stats_of(type, select);
+    by_feed = false;
+    assert_string_equal(stats_of(type, select), counted);
+}
+
+/* What the footer of the written file tells is what counting finds, over several row groups, with groups and columns without a value. */
+static void a_footer_tells_what_counting_finds(void **state) {
+    (void)state;
+    static const struct {
+        const char *type, *values; /* of i, 0 … 249,999 */
+    } columns[] = {{"BOOLEAN", "i % 3 = 0"},
+                   {"TINYINT", "CAST(i % 256 - 128 AS TINYINT)"},
+                   {"SMALLINT", "CAST(i % 65536 - 32768 AS SMALLINT)"},
+                   {"INT", "CAST(i * 14316 - 2147483648 AS INTEGER)"},
+                   {"BIGINT", "CASE WHEN i = 7 THEN -9223372036854775808 WHEN i = 240000 THEN 9223372036854775807 ELSE i END"},
+                   {"BIGINT", "CASE WHEN i < 200000 THEN NULL ELSE i END"},
+                   {"BIGINT", "CAST(NULL AS BIGINT)"},
+                   {"DATE", "DATE '1600-01-01' + CAST(i AS INTEGER)"},
+                   {"TIMESTAMP", "make_timestamptz((i - 120000) * 1000001)"},
+                   {"TIMESTAMP_NTZ", "make_timestamp((i - 120000) * 999999)"},
+                   {"DECIMAL(4,1)", "CAST((i % 1999 - 999) / 10 AS DECIMAL(4,1))"},
+                   {"DECIMAL(9,2)", "CAST(i - 150000 AS DECIMAL(9,2))"},
+                   {"DECIMAL(18,3)", "CAST(i * 1000003 - 7 AS DECIMAL(18,3))"},
+                   {"DECIMAL(38,3)", "CAST(i * 1000003 - 7 AS DECIMAL(38,3))"},
+                   {"BINARY", "CASE WHEN i % 5 = 0 THEN NULL ELSE encode('x' || i) END"},
+                   {"STRING", "CASE WHEN i % 7 = 0 THEN NULL ELSE 's' || i END"},
+                   {"STRING", "CASE WHEN i = 5 THEN '' ELSE chr(CAST(40 + i % 2000 AS INTEGER)) END"},
+                   {"STRING", "CASE WHEN i = 9 THEN 'Z' || repeat('z', 400) WHEN i = 11 THEN repeat('!', 300) ELSE 'm' || i END"},
+                   {"STRING", "CASE WHEN i % 100000 = 9 THEN repeat('雪', 90 + CAST(i % 10 AS INTEGER)) || 'x' WHEN i % 100 = 1 THEN repeat('山', 100) ELSE '一' END"},
+                   {"STRING", "CASE WHEN i = 9 THEN repeat(chr(1114111), 70) || 'a' WHEN i = 10 THEN repeat(chr(1114111), 80) ELSE 'a' END"},
+                   {"STRING", "CASE WHEN i < 130000 THEN NULL WHEN i % 100 = 1 THEN chr(1114111) || repeat('é', 300) ELSE 'a' END"},
+                   {"STRING", "CAST(NULL AS VARCHAR)"}};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        assert_both_ways_agree(columns[i].type, arena_printf(fix.arena, "SELECT %s AS c FROM range(250000) r(i)", columns[i].values).ptr);
+}
+
 static void the_first_leaves_are_counted(void **state) {
     (void)state;
     fake_table *t = table_of("p INT, s STRUCT<a: INT, b: ARRAY<INT>, c: INT>, x INT",
@@ -802,6 +840,7 @@ int main(void) {
         cmocka_unit_test(null_structs_count_for_each_leaf),
         cmocka_unit_test(strings_are_cut_with_a_tie_breaker),
         cmocka_unit_test(bounds_over_many_chunks),
+        cmocka_unit_test(a_footer_tells_what_counting_finds),
         cmocka_unit_test(the_first_leaves_are_counted),
         cmocka_unit_test(constant_columns_are_counted_row_by_row),
         cmocka_unit_test(no_statistics_when_not_asked),

@@ -1,0 +1,14 @@
+/** Which process made something: so that what a dead one left can be told from what a living one works on. */
+#ifndef BASE_PROCESS_H
+#define BASE_PROCESS_H
+
+#include "base/base.h"
+
+#define PROCESS_NAME_LEN 48
+
+/** This process, as text without spaces, dashes or slashes: machine, number, and when it began. */
+void process_name(char out[static PROCESS_NAME_LEN + 1]);
+/** That process ran on this machine and has ended. false where that cannot be known: another machine's, or a text that is no name. */
+bool process_is_gone(str name);
+
+#endif

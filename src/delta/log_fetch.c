@@ -1,0 +1,117 @@
+/* Files of the log → what the store's read cache is asked for. */
+#include "delta/log_fetch.h"
+
+#include "table/parquet_fetch.h"
+
+silt_status log_file_tag(const delta_env *env, const store_entry *e, arena *a, str *out, silt_error *err) {
+    *out = STR_NULL;
+    if (!store_is_remote(env->store)) return SILT_OK;
+    *out = str_is_null(e->tag) ? arena_printf(a, "%lld", (long long)e->modified_ms) : arena_str(a, e->tag);
+    return str_is_null(*out) ? error_no_memory(err) : SILT_OK;
+}
+
+/* Only what ends everything is an error of fetching ahead. */
+static silt_status ahead(silt_status status, const silt_error *why, silt_error *err) {
+    if (status != SILT_CANCELLED && status != SILT_NO_MEMORY) return SILT_OK;
+    if (err) *err = *why;
+    return status;
+}
+
+silt_status log_fetch(const delta_env *env, const log_file *files, size_t n, arena *a, silt_error *err) {
+    silt_error why = {.status = SILT_OK};
+    if (n == 0 || !env->store->ops->local_ranges) return SILT_OK;
+    store_sparse *wanted = ARENA_ARRAY(a, n, store_sparse);
+    str *paths = ARENA_ARRAY(a, n, str);
+    if (!wanted || !paths) return error_no_memory(err);
+    for (size_t i = 0; i < n; i++) wanted[i] = (store_sparse){.path = files[i].path, .size_bytes = files[i].size_bytes, .tag = files[i].tag};
+    return ahead(store_local_ranges(env->store, wanted, n, env->cancel, a, paths, NULL, &why), &why, err);
+}
+
+/* ---- Parquet ---- */
+
+typedef struct path_list {
+    parquet_path *items;
+    size_t count, capacity;
+    arena *arena;
+} path_list;
+
+/* Structs field by field, since only the leaves that are named are read; below lists and maps everything. */
+static bool add_columns(path_list *l, const data_type *t, const str *above, size_t depth) {
+    bool ok = true;
+    if (t->id != TYPE_STRUCT || t->n_fields == 0) {
+        parquet_path p = {above, depth};
+        return ARENA_PUSH(l->arena, l->items, l->count, l->capacity, p);
+    }
+    for (size_t i = 0; ok && i < t->n_fields; i++) {
+        str *names = ARENA_ARRAY(l->arena, depth + 1, str);
+        if (!names) return false;
+        if (depth) memcpy(names, above, depth * sizeof *names);
+        names[depth] = t->fields[i].name;
+        ok = add_columns(l, t->fields[i].type, names, depth + 1);
+    }
+    return ok;
+}
+
+static bool add_dotted(path_list *l, str dotted) {
+    str names[8], rest = dotted;
+    parquet_path p = {.n_names = 0};
+    while (p.n_names < ARRAY_LEN(names) && str_next(&rest, '.', &names[p.n_names])) p.n_names++;
+    str *kept = ARENA_ARRAY(l->arena, p.n_names + 1, str);
+    if (!kept) return false;
+    memcpy(kept, names, p.n_names * sizeof *kept);
+    p.names = kept;
+    return ARENA_PUSH(l->arena, l->items, l->count, l->capacity, p);
+}
+
+/* Checkpoints have some forty leaves, of which their writers make few row groups. */
+#define CHECKPOINT_LEAVES 60
+
+static silt_status make_wants(const log_file *files, size_t n, const data_type *columns, const str *more, size_t n_more, arena *a, parquet_want **out, silt_error *err) {
+    path_list l = {.arena = a};
+    bool ok = !columns || columns->n_fields == 0 || add_columns(&l, columns, NULL, 0);
+    for (size_t i = 0; ok && i < n_more; i++) ok = add_dotted(&l, more[i]);
+    *out = ARENA_ARRAY(a, n + 1, parquet_want);
+    if (!ok || !*out) return error_no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = (parquet_want){.path = files[i].path,
+                                   .size_bytes = files[i].size_bytes,
+                                   .tag = files[i].tag,
+                                   .footer_guess = parquet_footer_guess(CHECKPOINT_LEAVES, -1, files[i].size_bytes),
+                                   .paths = l.items,
+                                   .n_paths = l.count};
+    return SILT_OK;
+}
+
+static silt_status fetch_wants(const delta_env *env, parquet_want *wants, size_t n, arena *a, silt_error *err) {
+    TRY(parquet_fetch_footers(env->store, wants, n, env->cancel, a, NULL, err));
+    return wants[0].n_paths ? parquet_fetch_columns(env->store, wants, n, env->cancel, a, NULL, err) : SILT_OK;
+}
+
+silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size_t n, const data_type *columns, const str *more, size_t n_more, arena *a, silt_error *err) {
+    silt_error why = {.status = SILT_OK};
+    parquet_want *wants;
+    if (n == 0 || !env->store->ops->local_ranges) return SILT_OK;
+    TRY(make_wants(files, n, columns, more, n_more, a, &wants, err));
+    return ahead(fetch_wants(env, wants, n, a, &why), &why, err);
+}
+
+static silt_status fetch_one(const delta_env *env, log_file f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
+    parquet_want *want;
+    store_entry e;
+    if (!store_is_remote(env->store)) return store_local_read_path(env->store, f.path, a, out, err);
+    if (f.size_bytes < 0) {
+        TRY(store_stat(env->store, f.path, a, &e, err));
+        f.size_bytes = e.size_bytes;
+        TRY(log_file_tag(env, &e, a, &f.tag, err));
+    }
+    TRY(make_wants(&f, 1, columns, more, n_more, a, &want, err));
+    TRY(fetch_wants(env, want, 1, a, err));
+    *out = want->local;
+    return SILT_OK;
+}
+
+silt_status log_fetch_parquet(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
+    if (!env->parquet) return err_UNSUPPORTED_FEATURE(err, "Parquet checkpoints where no Parquet reader is given");
+    silt_status status = fetch_one(env, *f, columns, more, n_more, a, out, err);
+    return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, f->path) : status;
+}

@@ -1,0 +1,61 @@
+/*
+ * Many ranges at once, for stores that have nothing special for it: threads that each read the next range. A store over HTTP spends its time waiting, so that many threads on few
+ * processors are right, and blocking calls keep a back end's retries and signatures in one place.
+ */
+#include <stdlib.h>
+
+#include "store/store.h"
+
+#define DEFAULT_PARALLEL 8
+#define REMOTE_PARALLEL  32
+
+typedef struct many {
+    store *s;
+    store_range *ranges;
+    const store_read_options *o;
+} many;
+
+static silt_status read_nth(void *ctx, size_t i, silt_error *err) {
+    const many *m = ctx;
+    store_range *r = &m->ranges[i];
+    silt_error why = {.status = SILT_OK};
+    silt_status status = cancel_check(m->o->cancel, &why);
+    if (status == SILT_OK) status = store_read(m->s, r->path, r->offset, r->length, r->out, &why);
+    if (status == SILT_OK && !buf_ok(r->out)) status = error_no_memory(&why);
+    if (status == SILT_OK && m->o->done) status = m->o->done(m->o->ctx, i, &why);
+    r->status = status;
+    if (status == SILT_OK || (status == SILT_NOT_FOUND && m->o->keep_going)) return SILT_OK;
+    if (err) *err = why;
+    return status;
+}
+
+silt_status store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err) {
+    static const store_read_options none = {0};
+    if (!o) o = &none;
+    for (size_t i = 0; i < n; i++) ranges[i].status = SILT_CANCELLED;
+    if (s->ops->read_many) return s->ops->read_many(s, ranges, n, o, err);
+    many m = {s, ranges, o};
+    return thread_for(o->in_flight > 0 ? o->in_flight : store_parallel(s), n, read_nth, &m, err);
+}
+
+int store_parallel(const store *s) { return s->ops->parallel > 0 ? s->ops->parallel : s->ops->local_ranges ? REMOTE_PARALLEL : DEFAULT_PARALLEL; }
+
+bool store_is_remote(const store *s) { return s->ops->local_ranges != NULL || s->ops->parallel > 0; }
+
+static silt_status local_paths(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *a, str *out_paths, size_t *out_failed, silt_error *err) {
+    for (size_t i = 0; i < n; i++) {
+        *out_failed = i;
+        TRY(cancel_check(cancel, err));
+        TRY(store_local_read_path(s, files[i].path, a, &out_paths[i], err));
+    }
+    *out_failed = n;
+    return SILT_OK;
+}
+
+silt_status store_local_ranges(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *a, str *out_paths, size_t *out_failed, silt_error *err) {
+    size_t unused;
+    if (!out_failed) out_failed = &unused;
+    *out_failed = n;
+    if (!s->ops->local_ranges) return local_paths(s, files, n, cancel, a, out_paths, out_failed, err);
+    return s->ops->local_ranges(s, files, n, cancel, a, out_paths, out_failed, err);
+}

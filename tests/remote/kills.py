@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""A process that commits is killed (SIGKILL) at every one of its requests, before the server sees it, at half of its body, or when the server has answered; then a fresh process commits.
+
+usage: kills.py [--store NAME]... [--level entries|sql] [--all]     --all: each request in all three ways; otherwise one of them, by turns
+
+What the killed process was told is there, what it was not told of is there whole and once or not at all; the fresh process goes on, and all of it is there at the end.
+"""
+import argparse, itertools, os, subprocess, sys, tempfile
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import commits
+import lib_remote as remote
+
+WAYS = ("after", "before", "half")
+MOST = 80  # requests of one commit: more are not tried
+
+
+def killed(proxy, level, where, notes, writer, settings, nth, way):
+    """Whether the commit was killed; otherwise it had fewer requests. Raises where it failed by itself."""
+    c = commits.client(level, where, notes, writer, 1, settings, stdin=subprocess.PIPE, env=dict(os.environ, COMMIT_CLIENT_WAIT="1"))
+    proxy.tell("kill %d %s %d" % (nth, way, c.pid))
+    text = c.communicate("\n", timeout=120)[0]
+    proxy.tell("kill 0 before 0")
+    if c.returncode not in (0, -9): raise RuntimeError("request %d: status %d, %s" % (nth, c.returncode, text[-500:]))
+    return c.returncode == -9
+
+
+def one_table(store, level, ways, proxy, s, folder):
+    name = "kills-%s-%s-%d" % (store, level, os.getpid())
+    settings = remote.settings(s, proxy.endpoint)
+    if level == "sql":
+        made = commits.silt(s, "CREATE TABLE delta.`%s` (id BIGINT, writer INT, text STRING) USING delta" % remote.location(s, name))
+        if made.returncode: return [made.stderr]
+    deaths, done, problems, pairs, table = 0, 0, [], {}, name
+    for nth, way in itertools.product(range(1, MOST + 1), ways if len(ways) > 1 else (None,)):
+        way, writer = way or WAYS[nth % 3], 10 + done
+        if level == "entries": table = "%s-%d" % (name, done)  # a client begins at version 0, so that a long log would be all it sees
+        done += 1
+        notes = os.path.join(folder, "%d-killed" % done)
+        died = killed(proxy, level, remote.location(s, table, proxy.endpoint), notes, writer, settings, nth, way)
+        deaths += died
+        fresh = commits.client(level, remote.location(s, table), os.path.join(folder, "%d-fresh" % done), 10000 + writer, 1, remote.settings(s))
+        text = fresh.communicate(timeout=120)[0]
+        if fresh.returncode: problems.append("after a kill at request %d (%s) a fresh process failed: %s" % (nth, way, text[-300:]))
+        told, _ = commits.read_notes(folder)
+        if died: told.setdefault("%d-000000" % writer if level == "entries" else str(writer * 1000000), ("unknown", -1, ""))
+        pairs.update(told)
+        if level == "entries":
+            found, unread = commits.found_entries(s, table)
+            here = {i: n for i, n in pairs.items() if i.split("-")[0] in (str(writer), str(10000 + writer))}
+            problems += ["request %d, %s: %s" % (nth, way, p) for p in unread + list(commits.compare(here, found))]
+        if not died: break
+    if level == "sql":
+        found, unread = commits.found_rows(s, name)
+        problems += unread + list(commits.compare(pairs, found))
+    failed = [n for n in pairs.values() if n[0] == "failed"]
+    print("# %s/%s: killed %d times, %d commits, %d of them failed" % (store, level, deaths, len(pairs), len(failed)))
+    if failed: problems.append("failed: %s" % failed[0][2])
+    if deaths < 3: problems.append("only %d kills" % deaths)
+    if nth == MOST: problems.append("more than %d requests in one commit" % MOST)
+    return problems
+
+
+def kills(store, level, ways):
+    s = remote.server(store)
+    with remote.Proxy(s.port) as proxy, tempfile.TemporaryDirectory() as folder:
+        if store == "hdfs": proxy.tell("redirects on")
+        return one_table(store, level, ways, proxy, s, folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", action="append", choices=list(remote.STORES))
+    parser.add_argument("--level", action="append", choices=["entries", "sql"])
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    results = remote.Results()
+    for store in options.store or ["s3", "dynamodb", "azure", "gcs", "hdfs"]:
+        for level in options.level or ["entries", "sql"]: results.run("kills/%s/%s" % (store, level), kills, store, level, WAYS if options.all else ("by turns",))
+    results.exit()
+
+
+if __name__ == "__main__": main()
