@@ -96,7 +96,9 @@ static silt_status open_gcs(fixture *f, store **out, silt_error *err) {
 static silt_status open_hdfs(fixture *f, store **out, silt_error *err) {
     const char *endpoint = told(f->kind->variable, "");
     pair pairs[] = {{"silt.hdfs.user", f->wrong_key ? "stranger" : "hdfs"}, {"fs.permissions.umask-mode", "077"}, {NULL, NULL}};
-    return open_with(store_webhdfs_open, endpoint + strlen("http://"), pairs, out, err);
+    const char *host = strstr(endpoint, "://");
+    assert_non_null(host);
+    return open_with(store_webhdfs_open, host + 3, pairs, out, err);
 }
 
 /* ---- the rows ---- */

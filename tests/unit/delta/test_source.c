@@ -55,7 +55,7 @@ static const char *scanned(log_fixture *f, const table_source *t, const predicat
 static void whole_scan(void **state) {
     log_fixture *f = *state;
     put_table(f);
-    f->env.root_display = STR("shown");
+    f->env.store->uri_prefix = "s3a://bucket";
     table_source *t = open_source(f);
     table_scan scan;
     assert_string_equal(scanned(f, t, NULL, &scan), "/t/f0,/t/f1,/t/f2,/t/f3,/t/f4");
@@ -70,7 +70,7 @@ static void whole_scan(void **state) {
     assert_ptr_equal(scan.files[0].store, f->store);
     assert_int_equal(scan.files[2].index, 2);
     assert_int_equal(scan.files[2].base_row_id, -1);
-    assert_text("delta.`shown`", t->description);
+    assert_text("delta.`s3a://bucket/t`", t->description);
     assert_text("delta", t->format);
     assert_int_equal(t->version, 1);
     assert_int_equal(t->n_partition_columns, 1);
