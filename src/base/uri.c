@@ -1,7 +1,7 @@
 /*
  * Locations. A location is a URI where it starts with a scheme and ":/"; anything else is a path of the local file system, so
- * that a file may be called "a:b". Only file: URIs are percent-decoded (Hadoop's Path and java.net.URI do the same); a key of an
- * object store is taken as it stands.
+ * that a file may be called "a:b". Only file: URIs are percent-decoded (Hadoop's Path and java.net.URI do the same), and those of
+ * http: and https:, which are written encoded; a key of an object store is taken as it stands.
  */
 #include "base/uri.h"
 
@@ -64,8 +64,9 @@ silt_status uri_parse(str text, arena *a, uri *out, silt_error *err) {
         out->authority = arena_str(a, authority);
         if (str_is_null(out->authority)) return error_no_memory(err);
     }
+    bool is_http = str_eqz(out->scheme, "http") || str_eqz(out->scheme, "https");
     if (!str_eqz(out->scheme, "file")) {
-        out->path = arena_str(a, rest);
+        out->path = is_http ? uri_decode(rest, a) : arena_str(a, rest);
         return str_is_null(out->path) ? error_no_memory(err) : SILT_OK;
     }
     if (str_eq_ascii_fold(out->authority, STR("localhost"))) out->authority = STR("");

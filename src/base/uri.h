@@ -11,7 +11,7 @@ extern "C" {
 typedef struct uri {
     str scheme;    /**< lower case; "file" for a plain path */
     str authority; /**< host[:port] or bucket; empty for local */
-    str path;      /**< starts with '/' for local; never percent-decoded for object stores; decoded once for file: URIs */
+    str path;      /**< starts with '/' for local; never percent-decoded for object stores; decoded once for file:, http: and https: */
 } uri;
 
 /** Accepts plain paths (relative ones are made absolute by the current folder), file:/x, file:///x, s3a://b/k, …; in `arena`. */

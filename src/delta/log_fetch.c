@@ -1,6 +1,7 @@
 /* Files of the log → what the store's read cache is asked for. */
 #include "delta/log_fetch.h"
 
+#include "base/uri.h"
 #include "table/parquet_fetch.h"
 
 silt_status log_file_tag(const delta_env *env, const store_entry *e, arena *a, str *out, silt_error *err) {
@@ -95,17 +96,39 @@ silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size
     return ahead(fetch_wants(env, wants, n, a, &why), &why, err);
 }
 
+/* Checkpoints whose name holds an identifier (V2, sidecars) are written once; N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version. */
+static bool may_be_rewritten(str path) { return str_find_char(path_name(path), '-') == SIZE_MAX; }
+
+static silt_status look_at(const delta_env *env, log_file *f, arena *a, silt_error *err) {
+    store_entry e;
+    TRY(store_stat(env->store, f->path, a, &e, err));
+    f->size_bytes = e.size_bytes;
+    return log_file_tag(env, &e, a, &f->tag, err);
+}
+
+#define MAX_REWRITES 8
+
+/* Footer and columns come by several requests, between which the file may be replaced. A look after the last one tells: if it is still the file that was listed, all of them read it. What was kept of a
+ * mixture stands under the tag of the old file and is never used again, since nobody sees that tag any more. */
 static silt_status fetch_one(const delta_env *env, log_file f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
     parquet_want *want;
-    store_entry e;
     if (!store_is_remote(env->store)) return store_local_read_path(env->store, f.path, a, out, err);
-    if (f.size_bytes < 0) {
-        TRY(store_stat(env->store, f.path, a, &e, err));
-        f.size_bytes = e.size_bytes;
-        TRY(log_file_tag(env, &e, a, &f.tag, err));
+    if (f.size_bytes < 0) TRY(look_at(env, &f, a, err));
+    for (int i = 0;; i++) {
+        silt_error why = {.status = SILT_OK};
+        log_file now = f;
+        TRY(make_wants(&f, 1, columns, more, n_more, a, &want, err));
+        silt_status status = fetch_wants(env, want, 1, a, &why);
+        if (may_be_rewritten(f.path)) TRY(look_at(env, &now, a, err));
+        bool same = now.size_bytes == f.size_bytes && str_eq(now.tag, f.tag);
+        if (status != SILT_OK && (same || i == MAX_REWRITES)) {
+            if (err) *err = why;
+            return status;
+        }
+        if (same) break;
+        if (i == MAX_REWRITES) return err_IO_ERROR(err, "read a whole version of", f.path);
+        f = now;
     }
-    TRY(make_wants(&f, 1, columns, more, n_more, a, &want, err));
-    TRY(fetch_wants(env, want, 1, a, err));
     *out = want->local;
     return SILT_OK;
 }

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
-#include "store/local.h"
+#include "store/local/local.h"
 #include "store/store.h"
 
 #define CHUNK_BYTES (8 * 1024 * 1024)

@@ -1,7 +1,7 @@
 /* Azure's answers over any bytes: reading ends, keys are names, and what is taken once is taken again alike. */
 #include <assert.h>
 
-#include "store/azure.h"
+#include "store/azure/azure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* GCS's answers, key files and tokens, and _last_checkpoint over HTTP, over any bytes: reading ends, and what is taken is usable. */
 #include <assert.h>
 
-#include "store/gcs.h"
-#include "store/http_store.h"
+#include "store/gcs/gcs.h"
+#include "store/http/http_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "base/uri.h"
-#include "store/hdfs.h"
+#include "store/hdfs/hdfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Hadoop's configuration over any bytes, and what names of servers, tokens and masks are made of it. */
 #include <assert.h>
 
-#include "store/hdfs.h"
+#include "store/hdfs/hdfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

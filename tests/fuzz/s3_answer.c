@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "store/dynamodb.h"
-#include "store/s3.h"
+#include "store/s3/dynamodb.h"
+#include "store/s3/s3.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

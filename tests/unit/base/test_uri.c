@@ -38,6 +38,7 @@ static void locations(void **state) {
         {"file://host/a", "file", "host", "/a"},
         {"FILE:///A", "file", "", "/A"},
         {"s3a://bucket/key/part=1/x%20y", "s3a", "bucket", "/key/part=1/x%20y"},
+        {"https://host:8443/t/x%20y", "https", "host:8443", "/t/x y"},
         {"s3://bucket", "s3", "bucket", "/"},
         {"hdfs://nn:8020/user/x/", "hdfs", "nn:8020", "/user/x/"},
         {"abfss://c@acct.dfs.core.windows.net/p", "abfss", "c@acct.dfs.core.windows.net", "/p"},

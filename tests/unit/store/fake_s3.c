@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "base/uri.h"
-#include "store/object_store.h"
+#include "store/object/object_store.h"
 
 #define BUCKET "bucket"
 

@@ -14,7 +14,7 @@
 
 #include "base/json.h"
 #include "base/uri.h"
-#include "store/hdfs.h"
+#include "store/hdfs/hdfs.h"
 
 enum { FILES_MAX = 200, TARGETS_MAX = 400, PAGE = 3 };
 

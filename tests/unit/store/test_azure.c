@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/ident.h"
-#include "store/azure.h"
+#include "store/azure/azure.h"
 
 /* ---- signing ---- */
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "store/cache.h"
+#include "store/cache/cache.h"
 #include "support/remote_like.h"
 
 #define MB ((int64_t)1 << 20)

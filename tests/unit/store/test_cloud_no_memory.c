@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "store/azure.h"
-#include "store/gcs.h"
-#include "store/http_store.h"
+#include "store/azure/azure.h"
+#include "store/gcs/gcs.h"
+#include "store/http/http_store.h"
 #include "support/no_memory.h"
 
 #define XML                                                                                                                                                   \

@@ -13,7 +13,7 @@
 
 #include "base/ident.h"
 #include "base/json.h"
-#include "store/gcs.h"
+#include "store/gcs/gcs.h"
 
 /* ---- the claim ---- */
 

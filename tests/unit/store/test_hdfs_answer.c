@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "store/hdfs.h"
+#include "store/hdfs/hdfs.h"
 
 static int set_up(void **state) {
     *state = arena_new();

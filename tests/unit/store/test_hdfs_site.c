@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/ident.h"
-#include "store/hdfs.h"
+#include "store/hdfs/hdfs.h"
 
 typedef struct pair {
     const char *key, *value;

@@ -15,7 +15,7 @@
 
 #include "base/uri.h"
 #include "hdfs_fake.h"
-#include "store/hdfs.h"
+#include "store/hdfs/hdfs.h"
 
 typedef struct fixture {
     hdfs_fake *fake, *other; /* other: a second NameNode, where there is one */

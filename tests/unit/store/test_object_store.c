@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/uri.h"
-#include "store/object_store.h"
+#include "store/object/object_store.h"
 #include "support/tiny_server.h"
 
 enum { OBJECTS = 8, STEPS = 64 };

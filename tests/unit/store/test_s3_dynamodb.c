@@ -13,7 +13,7 @@
 
 #include "base/time.h"
 #include "fake_s3.h"
-#include "store/s3.h"
+#include "store/s3/s3.h"
 
 #define LOG   "/t/_delta_log"
 #define NAME0 "00000000000000000000.json"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "store/s3.h"
+#include "store/s3/s3.h"
 #include "support/tiny_server.h"
 
 #define GRANT "{\"AccessKeyId\":\"ASIAX\",\"SecretAccessKey\":\"sx\",\"Token\":\"tx\",\"Expiration\":\"2099-05-17T15:09:54Z\"}"

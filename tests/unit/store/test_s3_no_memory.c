@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "store/s3.h"
+#include "store/s3/s3.h"
 #include "support/no_memory.h"
 
 typedef struct pair {

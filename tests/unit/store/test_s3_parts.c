@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "store/dynamodb.h"
-#include "store/s3.h"
-#include "store/s3_dynamodb.h"
+#include "store/s3/dynamodb.h"
+#include "store/s3/s3.h"
+#include "store/s3/s3_dynamodb.h"
 
 /* ---- Signature Version 4. Source: "Authenticating Requests: Using the Authorization Header (AWS Signature Version 4)", Examples ---- */
 

@@ -12,8 +12,8 @@
 
 #include "base/time.h"
 #include "fake_s3.h"
-#include "store/s3.h"
-#include "store/s3_dynamodb.h"
+#include "store/s3/s3.h"
+#include "store/s3/s3_dynamodb.h"
 
 #define LOG     "/t/_delta_log/"
 #define C0      LOG "00000000000000000000.json"

@@ -1,0 +1,28 @@
+/**
+ * Commits on S3 that several clusters may make at once: the protocol of Delta's S3DynamoDBLogStore, by which Spark jobs and Silt can write one table together. Internal to store/.
+ */
+#ifndef STORE_S3_DYNAMODB_H
+#define STORE_S3_DYNAMODB_H
+
+#include "store/s3/s3.h"
+
+/** "…/_delta_log/<20 digits>.json" */
+bool dynamodb_is_commit(str path);
+/** "…/_delta_log" */
+bool dynamodb_is_log(str dir);
+
+/**
+ * By Delta's keys, each with the prefix io.delta.storage.S3DynamoDBLogStore or spark.io.delta.storage.S3DynamoDBLogStore: ddb.tableName (delta_log), ddb.region (us-east-1), ddb.ttl (a day, in
+ * seconds), credentials.provider (the store's own), provisionedThroughput.rcu and .wcu (5). Of Silt: silt.s3.dynamodb.endpoint (or AWS_ENDPOINT_URL_DYNAMODB); silt.s3.dynamodb.scheme, by which
+ * the others name the table: the entries' key is its full path (that for which the LogStore is configured, else s3a).
+ * The service is asked when it is first needed.
+ */
+silt_status dynamodb_open(s3_store *s, const store_settings *settings, s3_env env, void *env_ctx, dynamodb_log **out, silt_error *err) MUST_CHECK;
+void dynamodb_close(dynamodb_log *d); /**< NULL is fine */
+
+/** Put a commit. EXISTS where its version is taken. OK as soon as the entry is there: from then on every reader and writer completes it. */
+silt_status dynamodb_commit(dynamodb_log *d, s3_store *s, str path, str bytes, silt_error *err) MUST_CHECK;
+/** List the log, after the newest commit was completed if it was not. */
+silt_status dynamodb_list(dynamodb_log *d, s3_store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
+
+#endif
