@@ -183,6 +183,10 @@ static int verify(client *c) {
     buf_init(&text, BUF_MAX_DEFAULT);
     buf_init(&wanted, BUF_MAX_DEFAULT);
     buf_init(&data, BUF_MAX_DEFAULT);
+    /* Listing first, as readers of tables do: it makes up for a commit by DynamoDB whose writer was killed after it was decided. */
+    store_list_result list;
+    str dir = arena_printf(c->arena, "%.*s/_delta_log", STR_ARG(c->root));
+    if (store_list(c->store, dir, STR_NULL, true, c->arena, &list, &err) != SILT_OK) die("list", &err);
     for (;; version++) {
         char id[80];
         buf_clear(&text);
@@ -203,9 +207,6 @@ static int verify(client *c) {
         }
         printf("%lld %s\n", (long long)version, id);
     }
-    store_list_result list;
-    str dir = arena_printf(c->arena, "%.*s/_delta_log", STR_ARG(c->root));
-    if (store_list(c->store, dir, STR_NULL, true, c->arena, &list, &err) != SILT_OK) die("list", &err);
     int64_t listed = 0; /* beside them, at most what readers of tables pass over: a killed process' probe of its server, temporary files of commits by DynamoDB */
     for (size_t i = 0; i < list.count; i++) {
         char first = list.items[i].path.ptr[dir.len + 1];

@@ -55,7 +55,7 @@ def one_table(store, level, ways, proxy, s, folder):
     failed = [n for n in pairs.values() if n[0] == "failed"]
     print("# %s/%s: killed %d times, %d commits, %d of them failed" % (store, level, deaths, len(pairs), len(failed)))
     if failed: problems.append("failed: %s" % failed[0][2])
-    if deaths < 3: problems.append("only %d kills" % deaths)
+    if deaths < 2: problems.append("only %d kills" % deaths)
     if nth == MOST: problems.append("more than %d requests in one commit" % MOST)
     return problems
 
