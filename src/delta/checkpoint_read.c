@@ -795,12 +795,47 @@ static silt_status read_all(const delta_env *env, str root, const delta_segment 
     return read_sidecars(env, root, segment->checkpoint_version, sidecars, n, a, out, err);
 }
 
+/* A copy of the segment whose parts can be brought up to date. */
+static silt_status copy_parts(const delta_segment *segment, arena *a, delta_segment *out, log_file **parts, silt_error *err) {
+    *out = *segment;
+    *parts = ARENA_ARRAY(a, segment->n_checkpoint + 1, log_file);
+    if (!*parts) return error_no_memory(err);
+    if (segment->n_checkpoint) memcpy(*parts, segment->checkpoint, segment->n_checkpoint * sizeof **parts);
+    out->checkpoint = *parts;
+    return SILT_OK;
+}
+
+static silt_status check_parts(const delta_env *env, log_file *parts, size_t n, arena *a, bool *same, silt_error *err) {
+    *same = true;
+    for (size_t i = 0; i < n; i++) {
+        bool one;
+        TRY(log_fetch_check(env, &parts[i], a, &one, err));
+        *same = *same && one;
+    }
+    return SILT_OK;
+}
+
 silt_status checkpoint_read(const delta_env *env, str root, const delta_segment *segment, arena *a, checkpoint_state *out,
                             silt_error *err) {
+    delta_segment now;
+    log_file *parts;
     *out = (checkpoint_state){0};
-    silt_status status = read_all(env, root, segment, a, out, err);
-    if (status != SILT_OK) checkpoint_state_release(out);
-    return status;
+    TRY(copy_parts(segment, a, &now, &parts, err));
+    for (int i = 0; i < LOG_REWRITES_MAX; i++) {
+        bool same;
+        silt_error why = {.status = SILT_OK};
+        *out = (checkpoint_state){0};
+        silt_status status = read_all(env, root, &now, a, out, &why), checked = SILT_OK;
+        bool hopeless = status == SILT_CANCELLED || status == SILT_NO_MEMORY || status == SILT_NOT_FOUND;
+        if (!hopeless) checked = check_parts(env, parts, now.n_checkpoint, a, &same, err);
+        if (status == SILT_OK && checked == SILT_OK && same) return SILT_OK;
+        checkpoint_state_release(out);
+        if (checked != SILT_OK) return checked;
+        if (!hopeless && !same) continue;
+        if (err) *err = why;
+        return status;
+    }
+    return err_IO_ERROR(err, "read a whole version of", parts[0].path);
 }
 
 /* ---- tombstones ---- */

@@ -103,38 +103,51 @@ static silt_status look_at(const delta_env *env, log_file *f, arena *a, silt_err
     store_entry e;
     TRY(store_stat(env->store, f->path, a, &e, err));
     f->size_bytes = e.size_bytes;
+    f->modified_ms = e.modified_ms;
     return log_file_tag(env, &e, a, &f->tag, err);
 }
 
-#define MAX_REWRITES 8
+silt_status log_fetch_check(const delta_env *env, log_file *f, arena *a, bool *same, silt_error *err) {
+    log_file now = *f;
+    *same = true;
+    if (!may_be_rewritten(f->path)) return SILT_OK;
+    TRY(look_at(env, &now, a, err));
+    bool same_time = store_is_remote(env->store) || now.modified_ms == f->modified_ms; /* listings and single answers of services round it differently */
+    *same = now.size_bytes == f->size_bytes && same_time && str_eq(now.tag, f->tag);
+    *f = now;
+    return SILT_OK;
+}
 
-/* Footer and columns come by several requests, between which the file may be replaced. A look after the last one tells: if it is still the file that was listed, all of them read it. What was kept of a
- * mixture stands under the tag of the old file and is never used again, since nobody sees that tag any more. */
-static silt_status fetch_one(const delta_env *env, log_file f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
+static silt_status fetch_as_told(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
     parquet_want *want;
-    if (!store_is_remote(env->store)) return store_local_read_path(env->store, f.path, a, out, err);
-    if (f.size_bytes < 0) TRY(look_at(env, &f, a, err));
-    for (int i = 0;; i++) {
-        silt_error why = {.status = SILT_OK};
-        log_file now = f;
-        TRY(make_wants(&f, 1, columns, more, n_more, a, &want, err));
-        silt_status status = fetch_wants(env, want, 1, a, &why);
-        if (may_be_rewritten(f.path)) TRY(look_at(env, &now, a, err));
-        bool same = now.size_bytes == f.size_bytes && str_eq(now.tag, f.tag);
-        if (status != SILT_OK && (same || i == MAX_REWRITES)) {
-            if (err) *err = why;
-            return status;
-        }
-        if (same) break;
-        if (i == MAX_REWRITES) return err_IO_ERROR(err, "read a whole version of", f.path);
-        f = now;
-    }
+    TRY(make_wants(f, 1, columns, more, n_more, a, &want, err));
+    TRY(fetch_wants(env, want, 1, a, err));
     *out = want->local;
     return SILT_OK;
 }
 
+/* Of a file that nobody listed: what it is, what is wanted of it, and whether it is still the same. */
+static silt_status fetch_unlisted(const delta_env *env, log_file f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
+    TRY(look_at(env, &f, a, err));
+    for (int i = 0; i < LOG_REWRITES_MAX; i++) {
+        bool same;
+        silt_error why = {.status = SILT_OK};
+        silt_status status = fetch_as_told(env, &f, columns, more, n_more, a, out, &why);
+        TRY(log_fetch_check(env, &f, a, &same, err));
+        if (!same) continue;
+        if (status != SILT_OK && err) *err = why;
+        return status;
+    }
+    return err_IO_ERROR(err, "read a whole version of", f.path);
+}
+
+static silt_status fetch_one(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
+    if (!store_is_remote(env->store)) return store_local_read_path(env->store, f->path, a, out, err);
+    return f->size_bytes < 0 ? fetch_unlisted(env, *f, columns, more, n_more, a, out, err) : fetch_as_told(env, f, columns, more, n_more, a, out, err);
+}
+
 silt_status log_fetch_parquet(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
     if (!env->parquet) return err_UNSUPPORTED_FEATURE(err, "Parquet checkpoints where no Parquet reader is given");
-    silt_status status = fetch_one(env, *f, columns, more, n_more, a, out, err);
+    silt_status status = fetch_one(env, f, columns, more, n_more, a, out, err);
     return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, f->path) : status;
 }

@@ -15,11 +15,19 @@ silt_status log_fetch(const delta_env *env, const log_file *files, size_t n, are
 
 /**
  * A local path (in `a`) of a Parquet file of the log at which its footer, the columns of `columns` (a struct type; NULL: none) and those of dotted names can be read.
- * @param size_bytes,tag  as listed; size < 0: asked for
+ * @param size_bytes,tag  as listed: then who reads it asks log_fetch_check after the last read; size < 0: asked for, and checked here
  * @return DELTA_LOG_FILE_NOT_FOUND, UNSUPPORTED (no Parquet reader), IO, CANCELLED, NO_MEMORY
  */
 silt_status log_fetch_parquet(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) MUST_CHECK;
 /** The same of several at once, best effort as log_fetch. */
 silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size_t n, const data_type *columns, const str *more, size_t n_more, arena *a, silt_error *err) MUST_CHECK;
+
+/**
+ * N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version, and reading one takes several reads. After the last of them: is it still the file that was listed? Then
+ * all of them read it. What the cache keeps of a mixture stands under the tag of the old file, which nobody sees any more. Names that hold an identifier are written once and not looked at.
+ * @param f  becomes what is there now
+ */
+silt_status log_fetch_check(const delta_env *env, log_file *f, arena *a, bool *same, silt_error *err) MUST_CHECK;
+#define LOG_REWRITES_MAX 8
 
 #endif

@@ -324,6 +324,52 @@ static void a_checkpoint_s_columns(void **state) {
     same("SELECT max(id) FROM delta.`T/cp`");
 }
 
+/* ---- a checkpoint that somebody writes again meanwhile ---- */
+
+#define CHECKPOINT "%s/cpa/_delta_log/00000000000000000000.checkpoint.parquet"
+
+static void write_checkpoint(const char *table) {
+    silt_snapshot *s;
+    silt_error err;
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, table);
+    assert_int_equal(silt_snapshot_open(writer, path, -1, NULL, &s, &err), SILT_OK);
+    assert_int_equal(silt_snapshot_checkpoint(s, &err), SILT_OK);
+    silt_snapshot_close(s);
+}
+
+static void replace_at(void *ctx, uint64_t nth) {
+    char from[160], to[160];
+    snprintf(from, sizeof from, "%s/other.next", folder);
+    snprintf(to, sizeof to, CHECKPOINT, folder);
+    if (nth == *(uint64_t *)ctx && rename(from, to) != 0) abort();
+}
+
+/* Two checkpoints with different files take each other's place before every read in turn: what is read is the one or the other. */
+static void a_checkpoint_that_is_rewritten(void **state) {
+    (void)state;
+    must(writer, "CREATE TABLE delta.`T/cpa` USING delta PARTITIONED BY (p) AS SELECT id, id % 300 AS p FROM range(600)");
+    must(writer, "CREATE TABLE delta.`T/cpb` USING delta PARTITIONED BY (p) AS SELECT id + 1000000 AS id, id % 297 AS p FROM range(594)");
+    write_checkpoint("cpa");
+    write_checkpoint("cpb");
+    int64_t a = number(writer, "SELECT count(*) FROM delta.`T/cpa`"), b = number(writer, "SELECT count(*) FROM delta.`T/cpb`");
+    shell("cd '%s' && rm cpa/_delta_log/*.crc && cp " CHECKPOINT " one && cp '%s/cpb/_delta_log/00000000000000000000.checkpoint.parquet' other", folder, folder, folder);
+    uint64_t all = 0, seen_b = 0;
+    for (uint64_t at = 0; at <= all && at < 40; at++) {
+        shell("cd '%s' && cp one one.next && mv one.next " CHECKPOINT " && cp other other.next", folder, folder);
+        clear_cache();
+        open_reader(0);
+        (void)number(reader, "SELECT count(*) FROM delta.`T/cpb`"); /* the store is open */
+        uint64_t before = counts().reads, nth = before + at;
+        remote_like_before_read(remote.remote, replace_at, &nth);
+        int64_t rows = number(reader, "SELECT count(*) FROM delta.`T/cpa`");
+        if (rows != a && rows != b) fail_msg("replaced before read %llu: %lld is neither %lld nor %lld", (unsigned long long)at, (long long)rows, (long long)a, (long long)b);
+        if (at == 0) all = counts().reads - before;
+        seen_b += rows == b;
+    }
+    assert_true(seen_b > 1); /* it was replaced while it was read, and noticed */
+}
+
 /* ---- files that are no tables ---- */
 
 static void files_by_location(void **state) {
@@ -400,6 +446,7 @@ int main(void) {
         cmocka_unit_test(a_log_is_read_side_by_side),
         cmocka_unit_test(a_poll_is_one_request),
         cmocka_unit_test(a_checkpoint_s_columns),
+        cmocka_unit_test(a_checkpoint_that_is_rewritten),
         cmocka_unit_test(files_by_location),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(a_damaged_file_is_an_error),
