@@ -71,7 +71,7 @@ def test_path_forms():
 
 
 def test_restore_tells_the_time_in_the_zone_of_the_process():
-    """As java.sql.Timestamp does: Spark 4.1.2 in a JVM whose zone is Asia/Tokyo, with sessions in UTC and New York, wrote Tokyo's time."""
+    """As java.sql.Timestamp prints: in the zone of the process, not of the session (seen on Spark 4.1.2 in a process in UTC, with sessions elsewhere)."""
     for zone, shown in (("UTC", "2023-11-14 22:13:25.0"), ("Asia/Tokyo", "2023-11-15 07:13:25.0")):
         for session in ("UTC", "America/New_York"):
             make(2, T0, T0 + 10, T0 + 20)
