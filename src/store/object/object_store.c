@@ -123,7 +123,9 @@ silt_status object_error_of(object_store *o, const http_response *r, const char 
     str where = where_of(o, key, a);
     silt_status status;
     if (o->driver->parse_error) o->driver->parse_error(r, a, &e);
-    if (r->status == 404 || r->status == 410) status = err_FILE_NOT_FOUND(err, where);
+    bool no_bucket = r->status == 404 && (str_eqz(e.code, "NoSuchBucket") || str_eqz(e.code, "ContainerNotFound"));
+    if (no_bucket) status = err_STORE_BUCKET_NOT_FOUND(err, o->where); /* no answer to whether something is in it: "absent" would make a table that is there look as if it were not */
+    else if (r->status == 404 || r->status == 410) status = err_FILE_NOT_FOUND(err, where);
     else if (r->status == 401 || r->status == 403 || r->status == 407) status = err_STORE_ACCESS_DENIED(err, what, where);
     else if (r->status == 507) status = err_NO_SPACE_LEFT(err, where);
     else status = err_STORE_REQUEST_FAILED(err, what, where, r->status);

@@ -90,7 +90,8 @@ static str without_scheme(str endpoint, s3_settings *out) {
 static silt_status check_host(str host, silt_error *err) {
     bool ok = host.len > 0;
     for (size_t i = 0; ok && i < host.len; i++) ok = isalnum((unsigned char)host.ptr[i]) || strchr(".-_:[]/", host.ptr[i]) != NULL;
-    return ok ? SILT_OK : err_INVALID_PARAMETER_VALUE(err, STR("fs.s3a.endpoint"), host, "a host, with a port or not, or its http or https URL");
+    bool may_be_secret = str_find_char(host, '?') != SIZE_MAX || str_find_char(host, '@') != SIZE_MAX;
+    return ok ? SILT_OK : err_INVALID_PARAMETER_VALUE(err, STR("fs.s3a.endpoint"), may_be_secret ? STR("…") : host, "a host, with a port or not, or its http or https URL");
 }
 
 static silt_status read_place(const store_settings *s, s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {

@@ -436,8 +436,9 @@ static void all_answers_that_mean_taken(void **state) {
         assert_int_equal(put(w, "mine"), SILT_IO);
         assert_non_null(strstr(w->err.detail, failed[i] + 4));
     }
-    w->put_status = "404 ContainerNotFound";
-    assert_int_equal(put(w, "mine"), SILT_NOT_FOUND);
+    w->put_status = "404 ContainerNotFound"; /* not "absent": nothing is known of the object */
+    assert_int_equal(put(w, "mine"), SILT_INVALID);
+    assert_string_equal(w->err.condition, "STORE_BUCKET_NOT_FOUND");
 }
 
 /* ---- reading ---- */

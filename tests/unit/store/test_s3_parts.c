@@ -136,10 +136,13 @@ static void bad_settings(void **state) {
     assert_null(strstr(err.message, "hunter2"));
     assert_int_equal(read_settings("", nothing, nothing, a, &s, &err), SILT_INVALID);
     assert_int_equal(read_settings("a b", nothing, nothing, a, &s, &err), SILT_INVALID);
-    const pair endpoint[] = {{"fs.s3a.endpoint", "http://x@evil/?"}, {NULL, NULL}}, way[] = {{"silt.s3.commit", "fast"}, {NULL, NULL}},
+    const pair endpoint[] = {{"fs.s3a.endpoint", "http://evil/?sig=hunter2"}, {NULL, NULL}}, login[] = {{"fs.s3a.endpoint", "http://x:hunter2@evil/"}, {NULL, NULL}}, way[] = {{"silt.s3.commit", "fast"}, {NULL, NULL}},
                cse[] = {{"fs.s3a.encryption.algorithm", "CSE-KMS"}, {NULL, NULL}}, sse[] = {{"fs.s3a.encryption.algorithm", "ROT13"}, {NULL, NULL}},
                sse_c[] = {{"fs.s3a.encryption.algorithm", "SSE-C"}, {"fs.s3a.encryption.key", "c2VjcmV0"}, {NULL, NULL}};
     assert_int_equal(read_settings("b-1", endpoint, nothing, a, &s, &err), SILT_INVALID);
+    assert_null(strstr(err.message, "hunter2"));
+    assert_int_equal(read_settings("b-1", login, nothing, a, &s, &err), SILT_INVALID);
+    assert_null(strstr(err.message, "hunter2"));
     assert_int_equal(read_settings("b-1", way, nothing, a, &s, &err), SILT_INVALID);
     assert_int_equal(read_settings("b-1", cse, nothing, a, &s, &err), SILT_UNSUPPORTED);
     assert_int_equal(read_settings("b-1", sse, nothing, a, &s, &err), SILT_INVALID);
