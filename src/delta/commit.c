@@ -224,6 +224,38 @@ static silt_status check_what_is_left(const delta_txn *t, silt_error *err) {
     return status;
 }
 
+typedef enum log_now { LOG_SAME, LOG_REPLACED, LOG_ENTRY_GONE } log_now;
+
+static silt_status compare_table_ids(const delta_txn *t, log_now *out, silt_error *err) {
+    delta_snapshot *now;
+    TRY(delta_snapshot_load(t->env, t->root, t->read_version, &now, err));
+    *out = str_eq(delta_snapshot_metadata(now)->id, delta_snapshot_metadata(t->snapshot)->id) ? LOG_SAME : LOG_REPLACED;
+    delta_snapshot_release(now);
+    return SILT_OK;
+}
+
+/*
+ * Is the entry of the version that was read the one that is there? Another time alone says nothing: who makes up for a writer that died (commits by DynamoDB), or restores
+ * a backup, writes the same bytes again. Then the table's id tells.
+ */
+static silt_status compare_log(const delta_txn *t, log_now *out, silt_error *err) {
+    const delta_snapshot *s = t->snapshot;
+    store_entry entry;
+    silt_error asked = {.status = SILT_OK};
+    str path = log_path_file(t->root, t->read_version, ".json", t->arena);
+    if (str_is_null(path)) return error_no_memory(err);
+    silt_status status = store_stat(t->env->store, path, t->arena, &entry, &asked);
+    *out = status == SILT_NOT_FOUND ? LOG_ENTRY_GONE : LOG_SAME;
+    if (status != SILT_OK && status != SILT_NOT_FOUND) {
+        if (err) *err = asked;
+        return status;
+    }
+    if (*out == LOG_ENTRY_GONE || s->commit_size < 0 || (entry.size_bytes == s->commit_size && entry.modified_ms == s->commit_modified_ms)) return SILT_OK;
+    if (entry.size_bytes == s->commit_size) return compare_table_ids(t, out, err);
+    *out = LOG_REPLACED;
+    return SILT_OK;
+}
+
 /*
  * A version that is absent may have been cleaned up rather than never written (0.json of an old table for a CREATE), and the whole table may have been replaced by another
  * one: putting the next version would then corrupt a log. As long as the entry that was read is there as it was, the next one can only be missing because
@@ -235,40 +267,29 @@ static silt_status check_same_log(const delta_txn *t, silt_error *err) {
         TRY(delta_table_exists(t->env, t->root, &exists, err));
         return exists ? err_DELTA_TABLE_ALREADY_EXISTS(err, txn_table_name(t)) : SILT_OK;
     }
-    store_entry entry;
-    silt_error asked = {.status = SILT_OK};
-    str path = log_path_file(t->root, t->read_version, ".json", t->arena);
-    if (str_is_null(path)) return error_no_memory(err);
-    silt_status status = store_stat(t->env->store, path, t->arena, &entry, &asked);
-    if (status == SILT_NOT_FOUND) return check_what_is_left(t, err);
-    if (status != SILT_OK) {
-        if (err) *err = asked;
-        return status;
-    }
-    const delta_snapshot *s = t->snapshot;
-    bool is_same = s->commit_size < 0 || (entry.size_bytes == s->commit_size && entry.modified_ms == s->commit_modified_ms);
-    return is_same ? SILT_OK : replaced_underneath(t, "the entry of", err);
+    log_now now;
+    TRY(compare_log(t, &now, err));
+    if (now == LOG_ENTRY_GONE) return check_what_is_left(t, err);
+    return now == LOG_SAME ? SILT_OK : replaced_underneath(t, "the entry of", err);
 }
 
 /* ---- after the put ---- */
 
-static bool has_checkpoint(const delta_txn *t) {
+/* Does a listing show what the table of the version read had: its entry, or a checkpoint? */
+static bool is_listed_still(const delta_txn *t) {
     store_list_result found = {0};
     bool has = false;
-    str dir = arena_printf(t->arena, "%.*s/_delta_log", STR_ARG(t->root));
-    if (str_is_null(dir) || store_list(t->env->store, dir, STR_NULL, false, t->arena, &found, NULL) != SILT_OK) return false;
-    for (size_t i = 0; i < found.count; i++) has |= str_find(found.items[i].path, STR(".checkpoint.")) != SIZE_MAX;
+    str dir = arena_printf(t->arena, "%.*s/_delta_log", STR_ARG(t->root)), path = log_path_file(t->root, t->read_version, ".json", t->arena);
+    if (str_is_null(dir) || str_is_null(path) || store_list(t->env->store, dir, STR_NULL, false, t->arena, &found, NULL) != SILT_OK) return true;
+    for (size_t i = 0; i < found.count; i++) has |= str_eq(found.items[i].path, path) || str_find(found.items[i].path, STR(".checkpoint.")) != SIZE_MAX;
     return has;
 }
 
-/* Is the entry that was read still there, or gone by clean-up alone? Where the store does not answer, yes. */
+/* Is the entry that was read still there, or gone by clean-up alone? Only what is known for sure is a no: a committed entry is at stake. */
 static bool is_same_log_still(const delta_txn *t) {
-    store_entry entry;
-    const delta_snapshot *s = t->snapshot;
-    str path = log_path_file(t->root, t->read_version, ".json", t->arena);
-    silt_status status = str_is_null(path) ? SILT_NO_MEMORY : store_stat(t->env->store, path, t->arena, &entry, NULL);
-    if (status == SILT_NOT_FOUND) return has_checkpoint(t);
-    return status != SILT_OK || s->commit_size < 0 || (entry.size_bytes == s->commit_size && entry.modified_ms == s->commit_modified_ms);
+    log_now now;
+    if (compare_log(t, &now, NULL) != SILT_OK) return true;
+    return now == LOG_ENTRY_GONE ? is_listed_still(t) : now == LOG_SAME;
 }
 
 /*

@@ -278,6 +278,60 @@ static void a_table_replaced_underneath(void **state) {
     }
 }
 
+typedef struct rewriter {
+    store *store;
+    const char *call, *suffix, *entry;
+    int times;
+} rewriter;
+
+/* Before one call an entry is written again, with the same bytes: it has another time then. */
+static store_fault write_again(void *ctx, const char *call, str path, size_t nth) {
+    rewriter *r = ctx;
+    (void)nth;
+    if (r->times == 0 || strcmp(call, r->call) != 0 || !str_ends_with(path, str_of(r->suffix))) return FAULT_NONE;
+    r->times--;
+    buf bytes;
+    buf_init(&bytes, BUF_MAX_DEFAULT);
+    assert_int_equal(store_read(r->store, str_of(r->entry), 0, -1, &bytes, NULL), SILT_OK);
+    assert_int_equal(store_put(r->store, str_of(r->entry), buf_str(&bytes), STORE_PUT_REPLACE, NULL), SILT_OK);
+    buf_dispose(&bytes);
+    return FAULT_NONE;
+}
+
+/* The entry that was read is written again by somebody who makes up for its writer (commits by DynamoDB): the table is the same, and what was committed stays. */
+static void an_entry_written_again(void **state) {
+    fixture *f = *state;
+    static const struct {
+        const char *call, *suffix;
+    } moments[] = {{"stat", "1.json"}, {"put", "2.json"}};
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++) {
+        store *watched;
+        delta_snapshot *s;
+        delta_txn *t;
+        int64_t version;
+        store_list_result all = {0};
+        rewriter order = {f->store, moments[i].call, moments[i].suffix, "/t/_delta_log/00000000000000000001.json", 1};
+        assert_created(&f->env, &(table_spec){0});
+        assert_appended(&f->env, "a");
+        assert_ok(store_fault_open(f->store, write_again, &order, &watched, &f->err), &f->err);
+        delta_env env = f->env;
+        env.store = watched;
+        order.times = 0;
+        assert_ok(write_begin(&env, &s, &t, &f->err), &f->err);
+        order.times = 1;
+        assert_ok(write_add_files(t, "mine", &f->err), &f->err);
+        assert_ok(write_commit(t, "WRITE", &version, &f->err), &f->err);
+        assert_int_equal(order.times, 0);
+        assert_int_equal(version, 2);
+        delta_txn_free(t);
+        delta_snapshot_release(s);
+        store_close(watched);
+        assert_live(&f->env, 2, "a,mine");
+        assert_ok(store_list(f->store, STR("/t"), STR_NULL, true, f->arena, &all, &f->err), &f->err);
+        for (size_t k = 0; k < all.count; k++) assert_ok(store_remove(f->store, all.items[k].path, &f->err), &f->err);
+    }
+}
+
 /* The version that was read was cleaned up while the transaction was open, and the next one too: it is not written again. */
 static void a_log_cleaned_up_meanwhile(void **state) {
     fixture *f = *state;
@@ -520,6 +574,7 @@ int main(void) {
         WITH_TABLE(unwritable_features_are_refused_by_name),
         WITH_TABLE(create_over_an_existing_table),
         WITH_TABLE(a_table_replaced_underneath),
+        WITH_TABLE(an_entry_written_again),
         WITH_TABLE(a_log_cleaned_up_meanwhile),
         WITH_TABLE(lost_reply_is_read_back),
         WITH_TABLE(failed_puts_are_tried_again),
