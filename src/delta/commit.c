@@ -250,7 +250,8 @@ static silt_status compare_log(const delta_txn *t, log_now *out, silt_error *err
         if (err) *err = asked;
         return status;
     }
-    if (*out == LOG_ENTRY_GONE || s->commit_size < 0 || (entry.size_bytes == s->commit_size && entry.modified_ms == s->commit_modified_ms)) return SILT_OK;
+    if (*out == LOG_ENTRY_GONE || s->commit_size < 0 || (entry.size_bytes == s->commit_size && store_times_agree(t->env->store, entry.modified_ms, s->commit_modified_ms)))
+        return SILT_OK;
     if (entry.size_bytes == s->commit_size) return compare_table_ids(t, out, err);
     *out = LOG_REPLACED;
     return SILT_OK;

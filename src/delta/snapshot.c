@@ -249,7 +249,7 @@ static silt_status list_newer(const delta_env *env, const delta_snapshot *older,
     *plan = UPDATE_RELOAD;
     TRY(log_list(env, older->root, from, a, &l, err));
     const log_file *same = from > older->version ? NULL : log_listing_find(&l, LOG_COMMIT, older->version);
-    if (from <= older->version && (!same || same->size_bytes != older->commit_size || same->modified_ms != older->commit_modified_ms)) return SILT_OK;
+    if (from <= older->version && (!same || same->size_bytes != older->commit_size || !store_times_agree(env->store, same->modified_ms, older->commit_modified_ms))) return SILT_OK;
     int64_t latest = log_listing_latest(&l);
     if (latest - older->version > 64 && segment_checkpoint(&l, latest, a, &checkpoint, &parts))
         return SILT_OK; /* the checkpoint is the shorter way */
@@ -268,7 +268,7 @@ static silt_status plan_update(const delta_env *env, const delta_snapshot *older
     if (store_is_remote(env->store)) return list_newer(env, older, older->version, a, out, out_count, plan, err);
     *plan = UPDATE_RELOAD;
     TRY(stat_commit(env, older->root, older->version, a, &e, &found, err));
-    if (!found || e.size_bytes != older->commit_size || e.modified_ms != older->commit_modified_ms)
+    if (!found || e.size_bytes != older->commit_size || !store_times_agree(env->store, e.modified_ms, older->commit_modified_ms))
         return SILT_OK; /* cleaned up, or another table */
     log_file *files = ARENA_ARRAY(a, PROBES, log_file);
     if (!files) return error_no_memory(err);

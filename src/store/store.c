@@ -47,6 +47,10 @@ silt_status store_stat(store *s, str path, arena *a, store_entry *out, silt_erro
     return s->ops->stat(s, without_slash(path), a, out, err);
 }
 
+bool store_times_agree(const store *s, int64_t a_ms, int64_t b_ms) {
+    return a_ms == b_ms || (store_is_remote(s) && (a_ms % 1000 == 0 || b_ms % 1000 == 0) && a_ms / 1000 == b_ms / 1000);
+}
+
 silt_status store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) {
     TRY(check_file(path, err));
     return s->ops->put(s, path, bytes, mode, err);

@@ -160,10 +160,19 @@ silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *
  * (see keep_going). Memory: all buffers, unless `done` frees them. o may be NULL. Cost on a remote store: n / in_flight round trips.
  */
 silt_status store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err) MUST_CHECK;
+/** For back ends' read_many: one of the ranges, as the options say, waited for. */
+silt_status store_read_range(store *s, store_range *ranges, size_t i, const store_read_options *o, silt_error *err) MUST_CHECK;
 /** The strings of *out are in arena. NOT_FOUND when absent. */
 silt_status store_stat(store *s, str path, arena *arena, store_entry *out, silt_error *err) MUST_CHECK;
+/** May two modified_ms be of one and the same write? Services tell milliseconds in listings and leave them out elsewhere (S3's Last-Modified header has none): there a whole second agrees with all of it. */
+bool store_times_agree(const store *s, int64_t a_ms, int64_t b_ms);
 /** Durable when it returns SILT_OK (local: file and folder fsynced). Makes missing parent folders. SILT_UNKNOWN: the outcome could not be learned. */
 silt_status store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
+/**
+ * store_put of what is not there, under a name that is the writer's own (random): a put that was carried out twice, or whose answer was lost, is told from what is there.
+ * @return never SILT_UNKNOWN: where it cannot be settled, SILT_IO. EXISTS: other bytes have the name
+ */
+silt_status store_put_own(store *s, str path, str bytes, silt_error *err) MUST_CHECK;
 /**
  * Entries of folder `dir` (with or without a slash at its end), ascending; names (last component) >= start_at where that is not null (non-recursive only). recursive: every file below, no
  * folders; otherwise files and folders. A missing folder is SILT_NOT_FOUND. Temporary files of this store's own puts are not shown. From a name on that begins with a digit, a store whose server
@@ -258,8 +267,9 @@ silt_status store_https_open(str authority, void *config, store **out, silt_erro
  * order a fault. The wrapper does not own `inner`. After a crash `before` is not asked again. write_finish_many asks once per file.
  * FAULT_FAIL: the call fails, nothing happens. FAULT_LOST_REPLY: the call happens, then SILT_IO/UNKNOWN is returned. FAULT_CRASH: this and every later call
  * fails as if the process had died before it; FAULT_CRASH_AFTER: the call happens, then the same. FAULT_SHORT: a read returns half of its bytes as if the file were torn.
+ * FAULT_TWICE: a put or a removal happens twice, and the second outcome is told (something between sent the request again); other calls go through.
  */
-typedef enum store_fault { FAULT_NONE, FAULT_FAIL, FAULT_LOST_REPLY, FAULT_CRASH, FAULT_CRASH_AFTER, FAULT_SHORT } store_fault;
+typedef enum store_fault { FAULT_NONE, FAULT_FAIL, FAULT_LOST_REPLY, FAULT_CRASH, FAULT_CRASH_AFTER, FAULT_SHORT, FAULT_TWICE } store_fault;
 typedef store_fault (*store_fault_fn)(void *ctx, const char *call, str path, size_t nth_call);
 silt_status store_fault_open(store *inner, store_fault_fn before, void *ctx, store **out, silt_error *err) MUST_CHECK;
 

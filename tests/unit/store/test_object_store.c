@@ -800,6 +800,21 @@ static void other_folders_cannot_be_listed(void **state) {
         WITH(what_was_there_before_a_clean_put_is_another_writers, start), WITH(an_outcome_that_cannot_be_learned_is_unknown, start), WITH(a_refused_put_is_refused, start),       \
         WITH(a_put_refused_at_its_second_attempt_is_looked_for, start), WITH(a_replacement_is_sent_until_it_is_there, start)
 
+static void times_of_listings_and_of_headers(void **state) {
+    world *w = *state;
+    store *local;
+    assert_int_equal(store_memory_open(0, &local, NULL), SILT_OK);
+    assert_true(store_times_agree(w->store, 1700000000123, 1700000000123));
+    assert_true(store_times_agree(w->store, 1700000000123, 1700000000000));
+    assert_true(store_times_agree(w->store, 1700000000000, 1700000000999));
+    assert_false(store_times_agree(w->store, 1700000000123, 1700000000124));
+    assert_false(store_times_agree(w->store, 1700000000999, 1700000001000));
+    assert_false(store_times_agree(w->store, 1700000000000, 1700000001000));
+    assert_true(store_times_agree(local, 1700000000123, 1700000000123));
+    assert_false(store_times_agree(local, 1700000000123, 1700000000000));
+    store_close(local);
+}
+
 int main(void) {
     cmocka_set_message_output(CM_OUTPUT_TAP);
     const struct CMUnitTest tests[] = {
@@ -815,6 +830,7 @@ int main(void) {
         WITH(pages_are_followed_and_put_in_order, start_azure),
         WITH(markers_of_folders_are_no_files, start_azure),
         WITH(names_before_the_start_are_left_out, start_azure),
+        WITH(times_of_listings_and_of_headers, start_azure),
         WITH(lists_that_make_no_sense_are_errors, start_azure),
         WITH(a_signature_in_the_query_is_in_no_message, start_sas),
         WITH(one_token_serves_many_and_is_renewed_when_it_is_not_taken, start_oauth),
