@@ -96,7 +96,10 @@ class Bench:
     def open(self):
         self.put(once("remote_commits", make_commits), "commits")
         table = lib_remote.location(self.server, "commits")
-        return compare(self.rounds, [("silt schema", [self.silt, "schema", table, *self.conf], None, None),
+        cache = os.path.join(self.folder, "cache")
+        conf = ["--conf", "silt.cache.dir=" + cache, *self.conf]
+        return compare(self.rounds, [("silt schema, nothing cached", [self.silt, "schema", table, *conf], lambda: shutil.rmtree(cache, ignore_errors=True), None),
+                                     ("cached: silt schema", [self.silt, "schema", table, *conf], None, None),
                                      ("deltalake", self.deltalake("commits", "print(t.version())"), None, lambda out: expect("version", out.strip(), str(COMMITS - 1)))])
 
     def scan(self, path, warm):

@@ -100,6 +100,20 @@ def silt_change(silt, work, statement, rows):
     return [silt, "sql", statement % ("delta.`%s/silt`" % work), "--format", "csv"], check
 
 
+def silt_call(silt, work, statement):
+    """The statement as a program runs it that has opened a session: the peer's call, too, comes after its packages are loaded."""
+    library = os.path.join(os.path.dirname(os.path.realpath(silt)), "..", "lib", "libsilt.so")
+    before = """import ctypes
+silt = ctypes.CDLL(%r)
+session, stream, error = ctypes.c_void_p(), (ctypes.c_void_p * 5)(), ctypes.create_string_buffer(1 << 16)
+assert silt.silt_session_open(None, ctypes.byref(session), error) == 0
+def run(sql):
+    assert silt.silt_query(session, sql.encode(), None, stream, error) == 0, error.raw[:1000]
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream[3])(stream)
+run('SELECT 1')""" % os.path.abspath(library)
+    return timed_python(before, "run(%r)" % (statement % ("delta.`%s/silt`" % work)))
+
+
 def delta_change(work, code):
     return timed_python("import pyarrow.parquet as pq, pyarrow.dataset as ds\nfrom deltalake import DeltaTable", "t = DeltaTable('%s/rs')\n%s" % (work, code))
 
@@ -112,12 +126,14 @@ def merge_code(source, condition):
     return "t.merge(pq.read_table(%r), %r, source_alias='s', target_alias='t').when_matched_update_all().when_not_matched_insert_all().execute()" % (source, condition)
 
 
-def contest(silt, rounds, made, peer_made, statement, rows, code, plain):
-    """`plain`: SELECT of the rows that are rewritten, None where there is no such bound."""
+def contest(silt, rounds, made, peer_made, statement, rows, code, plain, as_call=False):
+    """`plain`: SELECT of the rows that are rewritten, None where there is no such bound. `as_call`: the statement takes no longer than the start of a process, so it is also timed without."""
     work = tempfile.mkdtemp(dir=DATA)
     try:
         command, check = silt_change(silt, work, statement, rows)
         contestants = [("silt", command, fresh_copy(made, work, "silt"), check)]
+        if as_call:
+            contestants.append(("silt, a call", silt_call(silt, work, statement), fresh_copy(made, work, "silt"), None))
         if plain:
             contestants.append(("DuckDB rewrite, synced", rewrite(plain, work), None, None))
         contestants.append(("deltalake", delta_change(work, code), fresh_copy(peer_made, work, "rs"), None))
@@ -161,7 +177,7 @@ def merging_partitions(silt, lineitem, rounds):
     rows = counted(lineitem, "SELECT count(*) FILTER (l_suppkey %% 400 IN (3, 7) AND l_partkey %% 4 = 1) + count(*) FILTER (l_suppkey %% 400 IN (3, 7) AND l_partkey %% 40 = 2) FROM %s")
     made = partitioned_table(silt, lineitem)
     plain = "SELECT * FROM '%s/lineitem.parquet' WHERE l_suppkey %% 400 IN (3, 7)" % lineitem
-    return contest(silt, rounds, made, made, merge_statement(source, condition), rows, merge_code(source, condition), plain)
+    return contest(silt, rounds, made, made, merge_statement(source, condition), rows, merge_code(source, condition), plain, as_call=True)
 
 
 def merging_large(silt, lineitem):

@@ -65,6 +65,7 @@ static void unlist_connection(engine *e, engine_connection *c) {
 
 silt_status engine_connect(engine *e, engine_connection **out, silt_error *err) {
     TRY(cancel_check(e->cancel, err));
+    (void)!engine_keep_temp(e, NULL); /* only what spills needs it, and tells */
     engine_connection *c = calloc(1, sizeof *c);
     if (!c) return error_no_memory(err);
     c->engine = e;
@@ -85,6 +86,7 @@ void engine_disconnect(engine_connection *c) {
 }
 
 silt_status engine_query(engine_connection *c, const char *sql, duckdb_result *out, silt_error *err) {
+    TRY(engine_know_decimals(c->engine, sql, err));
     if (duckdb_query(c->duck, sql, out) == DuckDBSuccess) return SILT_OK;
     silt_status status = engine_failure(err, duckdb_result_error(out), duckdb_result_error_type(out));
     duckdb_destroy_result(out);
@@ -143,6 +145,7 @@ silt_status engine_work(engine_connection *c, const char *sql, duckdb_result *ou
     duckdb_prepared_statement statement = NULL;
     duckdb_pending_result pending = NULL;
     silt_status status;
+    TRY(engine_know_decimals(c->engine, sql, err));
     if (duckdb_prepare(c->duck, sql, &statement) == DuckDBSuccess) status = work_off(statement, &pending, out, err);
     else status = engine_failure(err, duckdb_prepare_error(statement), type_of_text(duckdb_prepare_error(statement)));
     duckdb_destroy_pending(&pending);
@@ -155,6 +158,7 @@ silt_status engine_work(engine_connection *c, const char *sql, duckdb_result *ou
 silt_status engine_stream_open(engine_connection *c, const char *sql, engine_stream *out, silt_error *err) {
     *out = (engine_stream){.connection = c};
     silt_status status;
+    TRY_OUT(engine_know_decimals(c->engine, sql, err));
     if (duckdb_prepare(c->duck, sql, &out->statement) != DuckDBSuccess) {
         const char *message = duckdb_prepare_error(out->statement);
         status = engine_failure(err, message, type_of_text(message));

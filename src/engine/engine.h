@@ -12,12 +12,13 @@
 typedef struct engine engine;
 
 typedef struct engine_options {
-    str temp_directory;         /**< spill; null = a private folder under $TMPDIR, removed on close */
+    str temp_directory;         /**< where the private folder for what is spilled is made, which is removed on close; null: $TMPDIR, else /tmp */
     str memory_limit;           /**< DuckDB's text, "2GB"; null = its default */
     int threads;                /**< <= 0: all */
     str time_zone;              /**< session zone; null = UTC */
     const cancel_token *cancel; /**< polled while queries run */
     store_registry *stores;     /**< for engine_file_source: where files that are not local are; may be NULL: then only local ones are read. Must outlive the engine */
+    bool ends_with_process; /**< engine_close leaves DuckDB's memory and threads to the system, which is about to take back the whole process */
     bool no_pruning; /**< the self-check (design 11): scans print every column filter off, no row-group pruning, no log answers */
 } engine_options;
 
@@ -65,6 +66,17 @@ silt_status engine_row_set_register(engine *e, const row_set *s, uint64_t *out_i
 void engine_row_set_unregister(engine *e, uint64_t id); /**< 0 is fine */
 /** Bound BOOLEAN NOT NULL expression: is the row in the set? `file` and `row` are bound BIGINT expressions (the columns silt_file and silt_row); null: not in it. */
 silt_status engine_in_row_set(uint64_t id, expr *file, expr *row, arena *a, expr **out, silt_error *err) MUST_CHECK;
+
+/** Rows that a query takes, noted while it runs. One query at a time. */
+typedef struct row_notes row_notes;
+/** Into an empty set, which is borrowed. A file of which more than `share_max` of the rows are noted makes the query fail (with any error; engine_row_notes_are_too_many), early. */
+silt_status engine_row_notes_new(engine *e, row_set *into, double share_max, row_notes **out, silt_error *err) MUST_CHECK;
+void engine_row_notes_free(row_notes *n); /**< NULL is fine; not while a query uses it */
+/** Bound BOOLEAN NOT NULL expression, true always: notes the row. It must be evaluated once for each row that counts, as in a select list. */
+silt_status engine_note_row(const row_notes *n, expr *file, expr *row, arena *a, expr **out, silt_error *err) MUST_CHECK;
+/** After the query: are the notes right, being those of so many rows, each once? */
+bool engine_row_notes_are_of(const row_notes *n, int64_t rows);
+bool engine_row_notes_are_too_many(const row_notes *n);
 /**
  * Run a bound query (expr_push_predicates has run) into a table of the engine's own, which spills to the temp directory under the memory limit. The source has the query's
  * column names and types and may be read as often as wanted, also by several queries at once; row_count is known. ops->release drops the table; the engine must still be open.
@@ -106,9 +118,10 @@ typedef struct write_spec {
     str folder; /**< files go under root/folder/…, which the paths of written_file include ("_change_data"); null: none */
     const char *file_prefix; /**< NULL: "part"; "cdc" for change files */
     bool any_order; /**< the rows' order means nothing (a rewrite): faster on few processors; row groups then overlap a little in what they hold */
+    int64_t group_rows; /**< at most so many rows in a row group; <= 0: DuckDB's 122,880. Each thread encodes groups of its own, and what is less than half of one is left to the last of them */
     bool bundles_small; /**< of a rewrite: many small files are read as few; a failure then does not name the file, so that the write must be tried again without */
     bool one_thread; /**< other writes run beside this one, as many as there are processors: a single file is read by one thread, and makes fewer, larger row groups */
-    size_t n_extra_columns;  /**< the last n fields of `schema` are no columns of the table: written by their names, without statistics and field ids (_change_type, materialised row ids) */
+    size_t n_extra_columns;  /**< the last n fields of `schema` are no columns of the table: written by their names, without statistics (_change_type, materialised row ids) */
 } write_spec;
 
 typedef struct written_file {

@@ -166,19 +166,13 @@ static bool register_one(duckdb_connection connection, const call_def *def) {
     return ok;
 }
 
-/* silt_decimal_<p>_<s>(unscaled HUGEINT, or_null BOOLEAN): a C function's result type is fixed, so there is one for each decimal type (741 take 4 ms). */
-static bool register_decimals(duckdb_connection connection) {
-    bool ok = true;
-    for (uint8_t p = 1; p <= 38; p++) {
-        const call_def *by_width = calls_decimal + (p <= 4 ? 0 : p <= 9 ? 1 : p <= 18 ? 2 : 3);
-        for (uint8_t s = 0; s <= p && ok; s++) {
-            char name[32];
-            snprintf(name, sizeof name, "silt_decimal_%d_%d", p, s);
-            duckdb_logical_type t = duckdb_create_decimal_type(p, s);
-            ok = register_typed(connection, name, by_width, t);
-            duckdb_destroy_logical_type(&t);
-        }
-    }
+bool engine_register_decimal(duckdb_connection connection, uint8_t precision, uint8_t scale) {
+    const call_def *by_width = calls_decimal + (precision <= 4 ? 0 : precision <= 9 ? 1 : precision <= 18 ? 2 : 3);
+    char name[32];
+    snprintf(name, sizeof name, "silt_decimal_%d_%d", precision, scale);
+    duckdb_logical_type type = duckdb_create_decimal_type(precision, scale);
+    bool ok = register_typed(connection, name, by_width, type);
+    duckdb_destroy_logical_type(&type);
     return ok;
 }
 
@@ -193,5 +187,5 @@ silt_status engine_register_functions(duckdb_connection connection, silt_error *
             }
         }
     }
-    return register_decimals(connection) ? SILT_OK : err_INTERNAL_ERROR(err, "the decimal functions cannot be registered");
+    return engine_register_modulo(connection, err);
 }

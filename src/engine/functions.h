@@ -10,8 +10,12 @@
 #include "base/base.h"
 #include "engine/duckdb_extra.h"
 
-/** Register all of them; once per database. */
+/** Register all of them but those that make decimals (engine_know_decimals); once per database. */
 silt_status engine_register_functions(duckdb_connection connection, silt_error *err) MUST_CHECK;
+/** silt_decimal_<precision>_<scale>; once per database. */
+bool engine_register_decimal(duckdb_connection connection, uint8_t precision, uint8_t scale) MUST_CHECK;
+/** silt_modulo (functions_modulo.c); called by engine_register_functions. */
+silt_status engine_register_modulo(duckdb_connection connection, silt_error *err) MUST_CHECK;
 
 /** DuckDB's message → Spark's condition: what functions of Silt and error() raised by its own text, DuckDB's own range and conversion errors by Spark's conditions,
  * anything else INTERNAL_ERROR with the text as detail. Returns the status that it set. */

@@ -151,9 +151,17 @@ bool decimal_rescale(int128 x, int from_scale, int to_scale, int128 *out) {
     return true;
 }
 
+/* 10 to the power of n, 0 … 38. */
+static int128 power_of_ten(int n) {
+    static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
+                                     10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
+    int128 v = 1;
+    for (; n > 18; n -= 18) v *= powers[18];
+    return v * powers[n];
+}
+
 bool decimal_fits(int128 x, int precision) {
-    int128 limit = 1;
-    for (int i = 0; i < precision; i++) limit *= 10;
+    int128 limit = power_of_ten(precision);
     return x < limit && x > -limit;
 }
 

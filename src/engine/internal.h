@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "base/temp_folder.h"
 #include "engine/duckdb_extra.h"
 #include "engine/engine.h"
 
@@ -30,19 +31,26 @@ struct engine {
     pthread_mutex_t mutex; /* guards everything below */
     engine_connection *connections;
     uint64_t next_id;
-    engine_registry scans, feeds, taps, row_sets, curves, sorters;
+    engine_registry scans, feeds, taps, row_sets, row_notes, curves, sorters;
     char *time_zone;      /* the session's, for folding */
-    char *temp_directory; /* owned and removed on close when temp_is_private */
-    bool temp_is_private;
+    temp_folder temp;     /* for what is spilled; its path does not change */
+    pthread_mutex_t decimals_mutex;
+    uint64_t decimals[39]; /* by precision, a bit for each scale: which silt_decimal_<p>_<s> are registered; under decimals_mutex */
     char *empty_file; /* a Parquet file without rows, made when first wanted (engine_empty_file) */
     const cancel_token *cancel;
     store_registry *stores; /* may be NULL */
-    bool no_pruning;
+    bool no_pruning, ends_with_process;
     int threads;
     pthread_t watcher;
     bool watcher_runs, watcher_stop;
     pthread_cond_t watcher_wake;
 };
+
+/** The folder of e->temp is there; cleaners may have taken it from a process that lives for weeks. */
+silt_status engine_keep_temp(engine *e, silt_error *err) MUST_CHECK;
+
+/** Registers the functions that make decimals which the text names (decimals.c). Whatever prepares a statement calls it first. */
+silt_status engine_know_decimals(engine *e, const char *sql, silt_error *err) MUST_CHECK;
 
 /* ---- connection.c ---- */
 /** A connection of its own for one query or stream. End with engine_disconnect; another query on it closes its earlier stream (docs/decisions/002, rule 9). */
@@ -82,8 +90,23 @@ uint64_t engine_take_number(engine *e);
 /** NULL when unknown. The object must be kept alive by a running statement. */
 void *engine_find(engine *e, engine_registry *r, uint64_t id);
 
-/* ---- row_sets.c ---- */
+/* ---- row_sets.c, row_notes.c: functions of (number, file, row) ---- */
 silt_status engine_register_row_sets(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
+silt_status engine_register_row_notes(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
+bool engine_register_place_function(engine *e, duckdb_connection connection, const char *name, duckdb_scalar_function_t run, bool is_volatile) MUST_CHECK;
+/** The bound call of such a function. */
+silt_status engine_place_call(const function_row *function, uint64_t id, expr *file, expr *row, arena *a, expr **out, silt_error *err) MUST_CHECK;
+
+/** Places as such a function is given them. */
+typedef struct place_chunk {
+    const int64_t *files, *rows;
+    uint64_t *file_valid, *row_valid; /**< NULL: all */
+} place_chunk;
+place_chunk place_chunk_of(duckdb_data_chunk in);
+/** Neither null nor below 0. */
+static inline bool place_chunk_has(const place_chunk *p, size_t i) {
+    return (!p->file_valid || duckdb_validity_row_is_valid(p->file_valid, i)) && (!p->row_valid || duckdb_validity_row_is_valid(p->row_valid, i)) && p->files[i] >= 0 && p->rows[i] >= 0;
+}
 
 /* ---- curve.c ---- */
 silt_status engine_register_curves(engine *e, duckdb_connection connection, silt_error *err) MUST_CHECK;
@@ -96,6 +119,8 @@ void engine_remove_empty_file(engine *e);
 /* ---- failure.c ---- */
 /** The error of a failed DuckDB call. Recognises interruption, memory, disk, missing and damaged files, and raised conditions. */
 silt_status engine_failure(silt_error *err, const char *message, duckdb_error_type type);
+/** FAILED_READ_FILE about the local copy of a remote file, told of the file itself; anything else as it is. */
+silt_status engine_failure_of_copy(silt_status status, const store *s, str path, str local, silt_error *err);
 
 /* ---- duck_type.c ---- */
 /** `'text'` with quotes doubled. */

@@ -7,8 +7,6 @@
  */
 #include "engine/internal.h"
 
-#include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -81,29 +79,11 @@ static void registry_dispose(engine_registry *r) {
     free(r->ids);
 }
 
-/* ---- the private spill folder ---- */
-
-static int remove_entry(const char *path, const struct stat *sb, int flag, struct FTW *ftw) {
-    (void)sb;
-    (void)flag;
-    (void)ftw;
-    return remove(path);
-}
-
-static silt_status choose_temp_directory(engine *e, str asked, silt_error *err) {
-    if (asked.len) {
-        e->temp_directory = strndup(asked.ptr, asked.len);
-        return e->temp_directory ? SILT_OK : error_no_memory(err);
-    }
-    const char *base = getenv("TMPDIR");
-    if (!base || !*base) base = "/tmp";
-    if (asprintf(&e->temp_directory, "%s/silt-XXXXXX", base) < 0) {
-        e->temp_directory = NULL;
-        return error_no_memory(err);
-    }
-    if (!mkdtemp(e->temp_directory)) return error_from_errno(err, errno, "mkdtemp", str_of(base));
-    e->temp_is_private = true;
-    return SILT_OK;
+silt_status engine_keep_temp(engine *e, silt_error *err) {
+    pthread_mutex_lock(&e->mutex);
+    silt_status status = temp_folder_open(&e->temp, STR_NULL, err);
+    pthread_mutex_unlock(&e->mutex);
+    return status;
 }
 
 /* ---- settings ---- */
@@ -115,7 +95,7 @@ static silt_status configure(engine *e, duckdb_config config, const engine_optio
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
         {"default_null_order", "nulls_first_on_asc_last_on_desc"},
-        {"temp_directory", e->temp_directory},
+        {"temp_directory", e->temp.path},
         {"enable_external_file_cache", "false"}, /* it keeps bytes around those it was asked for: of a sparse file they may be no data yet (scan_fetch.h) */
     };
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
@@ -179,14 +159,17 @@ static silt_status register_everything(engine *e, silt_error *err) {
     if (duckdb_query(connection, "SET GLOBAL TimeZone = 'UTC'", NULL) != DuckDBSuccess)
         status = err_INTERNAL_ERROR(err, "the engine's time zone cannot be set");
     if (!register_variant_option(connection)) status = err_INTERNAL_ERROR(err, "the engine's variant option");
+    if (status == SILT_OK && duckdb_query(connection, "BEGIN TRANSACTION", NULL) != DuckDBSuccess) status = err_INTERNAL_ERROR(err, "the engine gives no transaction"); /* one for some hundred functions */
     if (status == SILT_OK) status = engine_register_functions(connection, err);
     if (status == SILT_OK) status = engine_register_scan_functions(e, connection, err);
     if (status == SILT_OK) status = engine_register_arrow_input(e, connection, err);
     if (status == SILT_OK) status = engine_register_feed(e, connection, err);
     if (status == SILT_OK) status = engine_register_tap(e, connection, err);
     if (status == SILT_OK) status = engine_register_row_sets(e, connection, err);
+    if (status == SILT_OK) status = engine_register_row_notes(e, connection, err);
     if (status == SILT_OK) status = engine_register_curves(e, connection, err);
     if (status == SILT_OK) status = engine_register_sorted(e, connection, err);
+    if (status == SILT_OK && duckdb_query(connection, "COMMIT", NULL) != DuckDBSuccess) status = err_INTERNAL_ERROR(err, "the engine's functions cannot be registered");
     duckdb_disconnect(&connection);
     return status;
 }
@@ -196,14 +179,16 @@ silt_status engine_open(const engine_options *options, engine **out, silt_error 
     engine *e = calloc(1, sizeof *e);
     if (!e) return error_no_memory(err);
     pthread_mutex_init(&e->mutex, NULL);
+    pthread_mutex_init(&e->decimals_mutex, NULL);
     pthread_cond_init(&e->watcher_wake, NULL);
     e->cancel = options->cancel;
     e->stores = options->stores;
     e->no_pruning = options->no_pruning;
+    e->ends_with_process = options->ends_with_process;
     e->threads = options->threads;
     engine_parquet_init(e);
     silt_status status;
-    TRY_OUT(choose_temp_directory(e, options->temp_directory, err));
+    TRY_OUT(temp_folder_open(&e->temp, options->temp_directory, err));
     TRY_OUT(open_database(e, options, err));
     TRY_OUT(register_everything(e, err));
     TRY_OUT(engine_set_time_zone(e, options->time_zone.len ? options->time_zone : STR("UTC"), err));
@@ -223,19 +208,21 @@ void engine_close(engine *e) {
         pthread_mutex_unlock(&e->mutex);
         pthread_join(e->watcher, NULL);
     }
-    if (e->database) duckdb_close(&e->database);
+    if (e->database && !e->ends_with_process) duckdb_close(&e->database);
     engine_remove_empty_file(e);
-    if (e->temp_is_private) nftw(e->temp_directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    temp_folder_close(&e->temp);
+    if (e->database) return; /* its threads may still look at what is freed below */
     registry_dispose(&e->scans);
     registry_dispose(&e->feeds);
     registry_dispose(&e->taps);
     registry_dispose(&e->row_sets);
+    registry_dispose(&e->row_notes);
     registry_dispose(&e->curves);
     registry_dispose(&e->sorters);
-    free(e->temp_directory);
     free(e->time_zone);
     pthread_cond_destroy(&e->watcher_wake);
     pthread_mutex_destroy(&e->mutex);
+    pthread_mutex_destroy(&e->decimals_mutex);
     free(e);
 }
 

@@ -29,41 +29,54 @@ static const function_row in_rows_row = {.name = "silt_in_rows",
                                          .kind = FUNCTION_SCALAR,
                                          .flags = FN_NEVER_NULL};
 
-silt_status engine_in_row_set(uint64_t id, expr *file, expr *row, arena *a, expr **out, silt_error *err) {
+silt_status engine_place_call(const function_row *function, uint64_t id, expr *file, expr *row, arena *a, expr **out, silt_error *err) {
     expr *number = expr_new(a, EXPR_LITERAL, (source_span){0, 0});
     if (!number) return error_no_memory(err);
     number->literal = (value){.type = &type_long, .as.i64 = (int64_t)id};
     number->type = &type_long;
     expr *const args[3] = {number, file, row};
-    expr *call = expr_call(a, in_rows_row.name, args, 3, (source_span){0, 0});
+    expr *call = expr_call(a, function->name, args, 3, (source_span){0, 0});
     if (!call) return error_no_memory(err);
-    call->function = &in_rows_row;
+    call->function = function;
     call->type = &type_boolean;
     *out = call;
     return SILT_OK;
 }
 
-/* ---- the function ---- */
-
-typedef struct places {
-    const int64_t *files, *rows;
-    uint64_t *file_valid, *row_valid; /* NULL: all */
-} places;
-
-static bool is_place(const places *p, size_t i) {
-    return (!p->file_valid || duckdb_validity_row_is_valid(p->file_valid, i)) &&
-           (!p->row_valid || duckdb_validity_row_is_valid(p->row_valid, i)) && p->files[i] >= 0 && p->rows[i] >= 0;
+silt_status engine_in_row_set(uint64_t id, expr *file, expr *row, arena *a, expr **out, silt_error *err) {
+    return engine_place_call(&in_rows_row, id, file, row, a, out, err);
 }
 
-static void fill(const row_set *s, const places *p, size_t n, uint8_t *out) {
+/* ---- the function ---- */
+
+place_chunk place_chunk_of(duckdb_data_chunk in) {
+    duckdb_vector files = duckdb_data_chunk_get_vector(in, 1), rows = duckdb_data_chunk_get_vector(in, 2);
+    return (place_chunk){.files = duckdb_vector_get_data(files),
+                         .rows = duckdb_vector_get_data(rows),
+                         .file_valid = duckdb_vector_get_validity(files),
+                         .row_valid = duckdb_vector_get_validity(rows)};
+}
+
+/* How far the places from `from` on are of the same file, and none is null. */
+static size_t run_end(const place_chunk *p, size_t from, size_t n) {
+    size_t to = from + 1;
+    int64_t file = p->files[from];
+    if (!p->file_valid && !p->row_valid)
+        while (to < n && p->files[to] == file && p->rows[to] >= 0) to++;
+    else
+        while (to < n && p->files[to] == file && place_chunk_has(p, to)) to++;
+    return to;
+}
+
+static void fill(const row_set *s, const place_chunk *p, size_t n, uint8_t *out) {
     for (size_t from = 0, to; from < n; from = to) {
         to = from + 1;
         out[from] = 0;
-        if (!is_place(p, from)) continue;
-        while (to < n && p->files[to] == p->files[from] && is_place(p, to)) to++;
+        if (!place_chunk_has(p, from)) continue;
+        to = run_end(p, from, n);
         const bitmap *b = row_set_of_file(s, (size_t)p->files[from]);
-        if (b) bitmap_fill_live_at(b, p->rows + from, to - from, out + from);
-        for (size_t i = from; i < to; i++) out[i] = b && !out[i];
+        if (!b) memset(out + from, 0, to - from);
+        else bitmap_fill_held_at(b, p->rows + from, to - from, out + from);
     }
 }
 
@@ -77,27 +90,29 @@ static void in_rows(duckdb_function_info info, duckdb_data_chunk in, duckdb_vect
         duckdb_scalar_function_set_error(info, "[INTERNAL_ERROR|XX000] a row set's number is unknown[/]");
         return;
     }
-    duckdb_vector files = duckdb_data_chunk_get_vector(in, 1), rows = duckdb_data_chunk_get_vector(in, 2);
-    places p = {.files = duckdb_vector_get_data(files),
-                .rows = duckdb_vector_get_data(rows),
-                .file_valid = duckdb_vector_get_validity(files),
-                .row_valid = duckdb_vector_get_validity(rows)};
+    place_chunk p = place_chunk_of(in);
     fill(s, &p, n, duckdb_vector_get_data(out));
 }
 
-silt_status engine_register_row_sets(engine *e, duckdb_connection connection, silt_error *err) {
+bool engine_register_place_function(engine *e, duckdb_connection connection, const char *name, duckdb_scalar_function_t run, bool is_volatile) {
     duckdb_scalar_function f = duckdb_create_scalar_function();
     duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT),
                         truth = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(f, "silt_in_rows");
+    duckdb_scalar_function_set_name(f, name);
     for (int i = 0; i < 3; i++) duckdb_scalar_function_add_parameter(f, number);
     duckdb_scalar_function_set_return_type(f, truth);
     duckdb_scalar_function_set_special_handling(f); /* a null place is an answer */
+    if (is_volatile) duckdb_scalar_function_set_volatile(f);
     duckdb_scalar_function_set_extra_info(f, e, NULL);
-    duckdb_scalar_function_set_function(f, in_rows);
+    duckdb_scalar_function_set_function(f, run);
     bool ok = duckdb_register_scalar_function(connection, f) == DuckDBSuccess;
     duckdb_destroy_logical_type(&number);
     duckdb_destroy_logical_type(&truth);
     duckdb_destroy_scalar_function(&f);
+    return ok;
+}
+
+silt_status engine_register_row_sets(engine *e, duckdb_connection connection, silt_error *err) {
+    bool ok = engine_register_place_function(e, connection, in_rows_row.name, in_rows, false);
     return ok ? SILT_OK : err_INTERNAL_ERROR(err, "silt_in_rows cannot be registered");
 }

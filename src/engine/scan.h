@@ -56,7 +56,7 @@ typedef struct scan_group {
     const uint32_t *files; /**< indexes in node->scan.files, in the order of DuckDB's file list; NULL: all, in order */
     size_t n_files;
     const column_read *reads; /**< by wanted column */
-    str schema_map;           /**< the value of the schema variable as SQL */
+    str schema_map;           /**< the value of the schema variable as text: what files of a group have in common */
     bool binary_as_string;
 } scan_group;
 

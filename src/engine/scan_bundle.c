@@ -91,8 +91,8 @@ static bool open_bundle(bundler *b, const parquet_parts *parts, size_t *out) {
     bundle *n = &b->open[b->n_open];
     uuid_generate(uuid);
     parquet_splice_init(&n->splice);
-    n->path = arena_printf(b->arena, "%s/bundle-%s.parquet", b->node->engine->temp_directory, uuid);
-    (void)mkdir(b->node->engine->temp_directory, 0700);
+    n->path = arena_printf(b->arena, "%s/bundle-%s.parquet", b->node->engine->temp.path, uuid);
+    (void)!engine_keep_temp(b->node->engine, NULL);
     n->file = str_is_null(n->path) || !keep_parts(b, parts, &n->splice.first) ? NULL : fopen(n->path.ptr, "wbex");
     if (!n->file) {
         parquet_splice_dispose(&n->splice);

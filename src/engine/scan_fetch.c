@@ -8,8 +8,8 @@ struct scan_remote {
     size_t count;
 };
 
-static silt_status failed(const scan_node *node, silt_status status, str path, silt_error *err) {
-    if (status == SILT_NOT_FOUND && path.ptr && str_eqz(node->source->format, "delta")) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, path);
+static silt_status failed(const scan_node *node, silt_status status, const store *s, str path, arena *a, silt_error *err) {
+    if (status == SILT_NOT_FOUND && path.ptr && str_eqz(node->source->format, "delta")) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, store_path_named(s, path, a));
     return status;
 }
 
@@ -36,7 +36,7 @@ static silt_status find_local(scan_node *node, arena *a, str *paths, size_t *out
             continue;
         }
         silt_status status = store_local_read_path(file->store, file->path, a, &paths[i], err);
-        if (status != SILT_OK) return failed(node, status, file->path, err);
+        if (status != SILT_OK) return failed(node, status, file->store, file->path, a, err);
     }
     return SILT_OK;
 }
@@ -80,7 +80,7 @@ static silt_status fetch(scan_node *node, fetch_fn fn, arena *a, silt_error *err
         scan_remote *r = &node->remotes[i];
         size_t bad;
         silt_status status = fn(r->store, r->wants, r->count, node->engine->cancel, a, &bad, err);
-        if (status != SILT_OK) return failed(node, status, bad < r->count ? r->wants[bad].path : STR_NULL, err);
+        if (status != SILT_OK) return failed(node, status, r->store, bad < r->count ? r->wants[bad].path : STR_NULL, a, err);
     }
     take_paths(node);
     return SILT_OK;

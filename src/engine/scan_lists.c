@@ -52,15 +52,15 @@ static duckdb_value list_value(const scan_group *g, str second, arena *a, bool *
     return list;
 }
 
-static silt_status set_list(engine_connection *c, const scan_group *g, duckdb_value list, silt_error *err) {
+static silt_status set_variable(engine_connection *c, char letter, uint64_t id, duckdb_value to, silt_error *err) {
     char sql[64];
-    snprintf(sql, sizeof sql, "SET VARIABLE silt_f%llu = $1", (unsigned long long)g->id);
+    snprintf(sql, sizeof sql, "SET VARIABLE silt_%c%llu = $1", letter, (unsigned long long)id);
     duckdb_prepared_statement statement = NULL;
     duckdb_result result;
     silt_status status = SILT_OK;
     if (duckdb_prepare(c->duck, sql, &statement) != DuckDBSuccess)
         status = engine_failure(err, duckdb_prepare_error(statement), DUCKDB_ERROR_INVALID);
-    if (status == SILT_OK && duckdb_bind_value(statement, 1, list) != DuckDBSuccess) status = error_no_memory(err);
+    if (status == SILT_OK && duckdb_bind_value(statement, 1, to) != DuckDBSuccess) status = error_no_memory(err);
     if (status == SILT_OK) {
         if (duckdb_execute_prepared(statement, &result) != DuckDBSuccess)
             status = engine_failure(err, duckdb_result_error(&result), duckdb_result_error_type(&result));
@@ -70,14 +70,68 @@ static silt_status set_list(engine_connection *c, const scan_group *g, duckdb_va
     return status;
 }
 
+/* ---- the schema: {name in the file: {name, type, default_value}} ---- */
+
+static duckdb_value text_value(str s) { return duckdb_create_varchar_length(s.ptr ? s.ptr : "", s.len); }
+
+static duckdb_value column_value(duckdb_logical_type type, str name, str type_text) {
+    duckdb_value parts[3] = {text_value(name), text_value(type_text), duckdb_create_null_value()};
+    duckdb_value made = duckdb_create_struct_value(type, parts);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) duckdb_destroy_value(&parts[i]);
+    return made;
+}
+
+typedef struct schema_parts {
+    duckdb_value *keys, *columns;
+    size_t n;
+} schema_parts;
+
+static bool add_column(schema_parts *parts, duckdb_logical_type column_type, str name_in_file, str alias, str type_text) {
+    duckdb_value key = text_value(name_in_file), column = column_value(column_type, alias, type_text);
+    parts->keys[parts->n] = key;
+    parts->columns[parts->n++] = column;
+    return key && column;
+}
+
+static bool add_columns(const scan_group *g, duckdb_logical_type column_type, schema_parts *parts) {
+    const scan_node *node = g->node;
+    bool ok = true;
+    buf type;
+    buf_init(&type, BUF_MAX_DEFAULT);
+    for (size_t i = 0; ok && i < node->n_wanted; i++) {
+        if (!g->reads[i].exists) continue;
+        buf_clear(&type);
+        engine_write_type(&type, g->reads[i].type, false);
+        ok = buf_ok(&type) && add_column(parts, column_type, g->reads[i].name, node->wanted[i].alias, buf_str(&type));
+    }
+    buf_dispose(&type);
+    return ok && (parts->n || add_column(parts, column_type, STR("silt:none"), STR("none"), STR("BOOLEAN")));
+}
+
+/* NULL when memory ran out. As SQL text the same takes a millisecond to parse, bind and fold. */
+static duckdb_value schema_value(const scan_group *g, arena *a) {
+    static const char *const names[] = {"name", "type", "default_value"};
+    duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type texts[3] = {text, text, text}, column = duckdb_create_struct_type(texts, (const char **)(uintptr_t)names, 3), map = duckdb_create_map_type(text, column);
+    schema_parts parts = {.keys = ARENA_ARRAY(a, g->node->n_wanted + 1, duckdb_value), .columns = ARENA_ARRAY(a, g->node->n_wanted + 1, duckdb_value)};
+    bool ok = parts.keys && parts.columns && add_columns(g, column, &parts);
+    duckdb_value made = ok ? duckdb_create_map_value(map, parts.keys, parts.columns, parts.n) : NULL;
+    for (size_t i = 0; i < parts.n; i++) {
+        duckdb_destroy_value(&parts.keys[i]);
+        duckdb_destroy_value(&parts.columns[i]);
+    }
+    duckdb_destroy_logical_type(&map);
+    duckdb_destroy_logical_type(&column);
+    duckdb_destroy_logical_type(&text);
+    return made;
+}
+
 static silt_status set_schema(engine_connection *c, const scan_group *g, silt_error *err) {
-    buf sql;
-    buf_init(&sql, BUF_MAX_DEFAULT);
-    buf_printf(&sql, "SET VARIABLE silt_s%llu = ", (unsigned long long)g->id);
-    buf_append(&sql, g->schema_map);
-    const char *text = buf_cstr(&sql);
-    silt_status status = text ? engine_execute(c, text, err) : error_no_memory(err);
-    buf_dispose(&sql);
+    arena *a = arena_new();
+    duckdb_value schema = a ? schema_value(g, a) : NULL;
+    silt_status status = schema ? set_variable(c, 's', g->id, schema, err) : error_no_memory(err);
+    if (schema) duckdb_destroy_value(&schema);
+    arena_free(a);
     return status;
 }
 
@@ -100,7 +154,7 @@ static silt_status apply_list(engine *e, engine_connection *c, const scan_group 
     if (wants_second_file(g)) TRY(engine_empty_file(e, &second, err));
     arena *a = arena_new();
     duckdb_value list = a ? list_value(g, second, a, out_escaped) : NULL;
-    silt_status status = list ? set_list(c, g, list, err) : error_no_memory(err);
+    silt_status status = list ? set_variable(c, 'f', g->id, list, err) : error_no_memory(err);
     if (list) duckdb_destroy_value(&list);
     arena_free(a);
     return status;
@@ -158,7 +212,7 @@ silt_status scan_plan_reports(const scan_plan *plan, scan_report **out, size_t *
 /* ---- failures ---- */
 
 /* The first file of the plan that is not there: DuckDB's message shows the escaped path, or none. */
-static const scan_node *missing_file(const scan_plan *plan, str *out_path) {
+static const scan_node *missing_file(const scan_plan *plan, const scan_file **out) {
     buf path;
     buf_init(&path, BUF_MAX_DEFAULT);
     const scan_node *found = NULL;
@@ -168,18 +222,28 @@ static const scan_node *missing_file(const scan_plan *plan, str *out_path) {
             buf_append(&path, plan->nodes[i]->local_paths[f]);
             const char *z = buf_cstr(&path);
             if (!z || access(z, F_OK) == 0) continue;
-            *out_path = plan->nodes[i]->scan.files[f].path;
+            *out = &plan->nodes[i]->scan.files[f];
             found = plan->nodes[i];
         }
     buf_dispose(&path);
     return found;
 }
 
+static silt_status name_damaged(const scan_plan *plan, silt_status status, silt_error *err) {
+    for (size_t i = 0; i < plan->n_nodes; i++)
+        for (size_t f = 0; plan->nodes[i]->local_paths && f < plan->nodes[i]->scan.n_files; f++) {
+            const scan_file *file = &plan->nodes[i]->scan.files[f];
+            if (file->store) status = engine_failure_of_copy(status, file->store, file->path, plan->nodes[i]->local_paths[f], err);
+        }
+    return status;
+}
+
 silt_status scan_plan_failure(const scan_plan *plan, silt_status status, silt_error *err) {
     if (status != SILT_NOT_FOUND && status != SILT_IO && status != SILT_INTERNAL && status != SILT_INVALID) return status;
-    str path;
-    const scan_node *node = missing_file(plan, &path);
-    if (!node) return status;
-    if (str_eqz(node->source->format, "delta")) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, path);
-    return err_FILE_NOT_FOUND(err, path);
+    const scan_file *file;
+    const scan_node *node = missing_file(plan, &file);
+    if (!node) return name_damaged(plan, status, err);
+    bool is_delta = str_eqz(node->source->format, "delta");
+    if (file->store) return store_path_error(file->store, file->path, is_delta ? err_DELTA_FILE_NOT_FOUND_DETAILED : err_FILE_NOT_FOUND, err);
+    return is_delta ? err_DELTA_FILE_NOT_FOUND_DETAILED(err, file->path) : err_FILE_NOT_FOUND(err, file->path);
 }

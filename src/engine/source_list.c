@@ -63,7 +63,7 @@ static silt_status split_partitions(walk *w, str path, listed_file *file) {
     }
     bool same = n == w->list->n_columns;
     for (size_t i = 0; same && i < n; i++) same = str_eq(names[i], w->list->columns[i]);
-    if (!same) return err_CONFLICTING_PARTITION_COLUMN_NAMES(w->err, w->base);
+    if (!same) return err_CONFLICTING_PARTITION_COLUMN_NAMES(w->err, file->store ? store_path_named(file->store, w->base, w->a) : w->base);
     str *kept = ARENA_ARRAY(w->a, n + 1, str);
     if (!kept) return error_no_memory(w->err);
     memcpy(kept, values, n * sizeof *values);

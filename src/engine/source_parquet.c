@@ -63,7 +63,9 @@ static silt_status infer(file_source *s, const data_type **out, silt_error *err)
         const data_type *found;
         str local;
         TRY(find_local(s, &s->list.files[i], &local, err));
-        TRY(service->read_schema(service, local, s->arena, &found, err));
+        silt_status status = service->read_schema(service, local, s->arena, &found, err);
+        const listed_file *file = &s->list.files[i];
+        if (status != SILT_OK) return file->store ? engine_failure_of_copy(status, file->store, file->path, local, err) : status;
         TRY(add_columns(s->arena, found, &fields, &n, &capacity, err));
     }
     *out = type_struct(s->arena, fields, n);

@@ -19,7 +19,7 @@
 /* A file on its way: where COPY writes it, and what the store calls it. */
 typedef struct open_file {
     str path, local; /* in the store; on this machine */
-    bool finished;
+    bool sent, finished;
 } open_file;
 
 typedef struct writer {
@@ -137,6 +137,7 @@ static silt_status begin_store_file(writer *w, str relative, open_file *out, sil
     *out = (open_file){.path = path_join(w->arena, w->spec->root, relative)};
     if (!out->path.ptr) return error_no_memory(err);
     TRY(store_write_begin(w->spec->store, out->path, w->arena, &out->local, err));
+    store_write_follow(w->spec->store, out->path, out->local);
     if (ARENA_PUSH(w->arena, w->open, w->n_open, w->open_capacity, *out)) return SILT_OK;
     store_write_abort(w->spec->store, out->path, out->local);
     return error_no_memory(err);
@@ -449,6 +450,7 @@ static silt_status note_time(writer *w, size_t i, silt_error *err) {
 
 static silt_status finish_one(void *ctx, size_t i, silt_error *err) {
     writer *w = ctx;
+    w->open[i].sent = true;
     TRY(store_write_finish(w->spec->store, w->open[i].path, w->open[i].local, err));
     w->open[i].finished = true;
     return i < w->out->n_files ? note_time(w, i, err) : SILT_OK;
@@ -459,10 +461,9 @@ static silt_status finish_files(writer *w, silt_error *err) { return thread_for(
 
 static void remove_files(writer *w) {
     for (size_t i = 0; i < w->n_open; i++) {
-        if (w->open[i].finished)
+        if (!w->open[i].finished) store_write_abort(w->spec->store, w->open[i].path, w->open[i].local);
+        if (w->open[i].finished || (w->open[i].sent && store_is_remote(w->spec->store))) /* it may have arrived */
             (void)!store_remove(w->spec->store, w->open[i].path, NULL);
-        else
-            store_write_abort(w->spec->store, w->open[i].path, w->open[i].local);
     }
 }
 

@@ -101,7 +101,7 @@ static void write_ids(buf *sql, const write_spec *spec) {
     }
     bool first = true;
     buf_append_z(sql, ", FIELD_IDS {");
-    for (size_t i = 0; i < spec->schema->n_fields - spec->n_extra_columns; i++)
+    for (size_t i = 0; i < spec->schema->n_fields; i++)
         if (is_written(spec, i)) write_field_ids(sql, &first, &spec->schema->fields[i], a);
     buf_append_char(sql, '}');
     arena_free(a);
@@ -135,5 +135,6 @@ void copy_write_statement(buf *sql, const write_spec *spec, const copy_format *f
     engine_write_literal(sql, local_path);
     buf_printf(sql, " (FORMAT parquet, COMPRESSION %s", format->codec);
     if (spec->write_field_ids) write_ids(sql, spec);
+    if (spec->group_rows > 0) buf_printf(sql, ", ROW_GROUP_SIZE %lld", (long long)spec->group_rows);
     buf_append_char(sql, ')');
 }

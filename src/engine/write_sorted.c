@@ -114,7 +114,7 @@ static int64_t type_bytes(const data_type *type) {
 static silt_status make_sorter(write_sorted *s, const engine_curve *curve, row_sorter_options *options, silt_error *err) {
     options->sample = curve->quantiles;
     options->n_sample = curve->n_quantiles;
-    options->temp_directory = s->engine->temp_directory;
+    options->temp_directory = s->engine->temp.path;
     s->rows = row_sorter_new(options);
     return s->rows ? SILT_OK : error_no_memory(err);
 }

@@ -176,9 +176,20 @@ static silt_status print_division(printer *p, const expr *e, const char *op, con
     return SILT_OK;
 }
 
+/* By a constant: a function that cannot fail, so that DuckDB filters by it while it reads. Its own % may, and is a filter above the scan. */
+static silt_status print_modulo(printer *p, const expr *e) {
+    buf_append_z(p->out, "silt_modulo(");
+    TRY(print_expr(p, e->args[0]));
+    buf_append_z(p->out, ", ");
+    TRY(print_expr(p, e->args[1]));
+    buf_append_char(p->out, ')');
+    return SILT_OK;
+}
+
 /* MIN % -1 overflows in DuckDB and is 0. */
 static silt_status print_remainder(printer *p, const expr *e) {
     bool integral = type_is_integral(e->type), constant = e->args[1]->kind == EXPR_LITERAL;
+    if (integral && is_nonzero_literal(e->args[1]) && e->args[0]->type == e->type && e->args[1]->type == e->type) return print_modulo(p, e);
     if (!integral || constant)
         return print_division(p, e, "%", "REMAINDER_BY_ZERO",
                               "Remainder by zero. Use try_mod to tolerate a divisor of 0 and return NULL instead.");

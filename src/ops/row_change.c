@@ -56,6 +56,10 @@ silt_status row_change_shape(row_change *c) {
     field ids[2] = {field_make(row_id_name, &type_long, true), field_make(row_version_name, &type_long, true)};
     ids[0].physical_name = id;
     ids[1].physical_name = version;
+    if (delta_config_iceberg_compat(configuration) == 3) { /* Iceberg's readers find its row lineage by these ids */
+        ids[0].field_id = ICEBERG_ROW_ID;
+        ids[1].field_id = ICEBERG_LAST_UPDATED_SEQUENCE_NUMBER;
+    }
     return widen_schema(c->o, c->target.schema, ids, 2, &c->row_schema);
 }
 
@@ -131,7 +135,7 @@ static silt_status count_rows(const row_change *c, touched_file *f, bool must_kn
     return env->parquet->count_rows(env->parquet, local, &f->physical, o->err);
 }
 
-static double hidden_share_max(const op *o) {
+double row_change_hidden_share_max(const op *o) {
     double share;
     str text = ops_setting(o, "silt.deletionVectors.maxHiddenShare");
     return !str_is_null(text) && str_to_f64(text, &share) ? share : HIDDEN_SHARE_MAX;
@@ -176,7 +180,7 @@ silt_status row_change_plan(row_change *c) {
     if (c->planned) return SILT_OK;
     TRY(row_change_shape(c));
     TRY(find_touched(c));
-    double share_max = hidden_share_max(c->o);
+    double share_max = row_change_hidden_share_max(c->o);
     c->counts = (row_change_counts){.rows_gone_known = true};
     for (size_t i = 0; i < c->n_files; i++) {
         TRY(decide(c, &c->files[i], share_max));

@@ -2,6 +2,7 @@
  * Rows of a table leave their files, others are added: the one way in which DELETE, UPDATE, MERGE and REPLACE WHERE change a table.
  *
  *     row_change c = {.o = o, …};              what is given
+ *     c.new_rows = …; row_change_write_ahead(&c)   only where `gone` is found while they are written (engine_note_row)
  *     row_change_plan(&c)                      decides about every touched file: removed, deletion vector, or rewritten
  *     c.new_rows = …; c.changes = …;           queries over row_change_rows and the statement's own
  *     row_change_apply(&c)                     writes files, deletion vectors and change files, and stages everything in c.txn
@@ -83,7 +84,7 @@ typedef struct row_change {
     row_change_counts counts;
 
     /* ---- inner state ---- */
-    bool planned;
+    bool planned, written_ahead;
     uint64_t row_set_id;
     write_spec data_spec, change_spec;
     write_result data, change_data;
@@ -116,6 +117,13 @@ silt_status row_change_select_changes(row_change *c, relation *rows, expr *condi
                                       query **out) MUST_CHECK;
 /** a UNION ALL b, bound; either may be NULL. */
 silt_status row_change_union(const op *o, query *a, query *b, query **out) MUST_CHECK;
+/**
+ * Writes new_rows before the plan is made, which then must not ask for rewritten files or change files: else row_change_discard, and everything as if nothing had been written. No other rows
+ * are asked for by then; *out_rows: how many were written.
+ */
+silt_status row_change_write_ahead(row_change *c, int64_t *out_rows) MUST_CHECK;
+/** Of a file's rows, before it is rewritten instead of getting a deletion vector; in 0 … 1. */
+double row_change_hidden_share_max(const op *o);
 silt_status row_change_apply(row_change *c) MUST_CHECK;
 void row_change_discard(row_change *c);
 void row_change_end(row_change *c);

@@ -10,6 +10,9 @@
 
 #define CHANGE_FOLDER STR("_change_data")
 
+/* Changed rows alone often fill less than one of DuckDB's groups, which one thread would encode while the others wait. */
+#define PICKED_GROUP_ROWS 61440
+
 /* ---- statistics of a file that gets a deletion vector ---- */
 
 /*
@@ -126,15 +129,30 @@ static silt_status write_query(const op *o, query *q, const write_spec *spec, co
     return engine_write(o->env->engine, q, o->env->bind, spec, o->a, out, o->err);
 }
 
-static silt_status write_data(row_change *c) {
-    query *q;
-    TRY(all_rows(c, &q));
-    if (!q) return SILT_OK;
+static silt_status write_rows(row_change *c, query *q) {
     TRY(ops_write_plan(c->o, &c->target, c->root, &c->options, &c->data_spec));
     c->data_spec.schema = c->row_schema;
     c->data_spec.any_order = true;
+    c->data_spec.group_rows = c->n_rewritten ? 0 : PICKED_GROUP_ROWS;
     c->data_spec.n_extra_columns = c->row_schema->n_fields - c->target.schema->n_fields;
     return write_query(c->o, q, &c->data_spec, "writing data files", &c->data);
+}
+
+static silt_status write_data(row_change *c) {
+    query *q;
+    if (c->written_ahead) return SILT_OK;
+    TRY(all_rows(c, &q));
+    return q ? write_rows(c, q) : SILT_OK;
+}
+
+silt_status row_change_write_ahead(row_change *c, int64_t *out_rows) {
+    query *q;
+    TRY(row_change_shape(c));
+    TRY(checked(c, c->new_rows, &q));
+    TRY(write_rows(c, q));
+    c->written_ahead = true;
+    *out_rows = c->data.rows;
+    return SILT_OK;
 }
 
 static silt_status write_changes(row_change *c) {
@@ -208,6 +226,7 @@ void row_change_discard(row_change *c) {
     }
     c->data = c->change_data = (write_result){0};
     c->n_dv_paths = 0;
+    c->written_ahead = false;
 }
 
 void row_change_end(row_change *c) {

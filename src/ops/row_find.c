@@ -152,16 +152,17 @@ static silt_status ask_log(row_find *f) {
 
 static void free_rows(void *rows) { row_set_free(rows); }
 
+silt_status row_find_clear(row_find *f) {
+    f->rows = row_set_new(f->n_files);
+    if (!f->rows) return error_no_memory(f->o->err);
+    if (arena_defer(f->o->a, free_rows, f->rows)) return SILT_OK;
+    row_set_free(f->rows);
+    return error_no_memory(f->o->err);
+}
+
 silt_status row_find_plan(const op *o, const dml_target *target, expr *condition, row_find *out) {
-    *out = (row_find){.o = o,
-                      .target = target,
-                      .n_files = delta_snapshot_n_files(target->snapshot),
-                      .rows = row_set_new(delta_snapshot_n_files(target->snapshot))};
-    if (!out->rows) return error_no_memory(o->err);
-    if (!arena_defer(o->a, free_rows, out->rows)) {
-        row_set_free(out->rows);
-        return error_no_memory(o->err);
-    }
+    *out = (row_find){.o = o, .target = target, .n_files = delta_snapshot_n_files(target->snapshot)};
+    TRY(row_find_clear(out));
     TRY(bind_search(out, condition));
     return ask_log(out);
 }
@@ -230,20 +231,66 @@ static bool move_column(void *ctx, expr *e) {
     return true;
 }
 
+/* The condition over another relation of the same columns; NULL without memory. */
+static expr *condition_over(const row_find *f, relation *rows) {
+    expr *again = expr_clone(f->query->where, f->o->a);
+    rehome m = {f->table, rows};
+    if (again) expr_walk(again, move_column, &m);
+    return again;
+}
+
+static bool is_same_over(const row_find *f, const relation *rows) {
+    bool same = f->query->where != NULL && rows->source->schema == f->table->source->schema;
+    if (same) expr_walk(f->query->where, is_repeatable, &same);
+    return same;
+}
+
 silt_status row_find_narrow(const row_find *f, relation *rows, expr *gone, expr **out) {
     const op *o = f->o;
-    bool same = f->query->where != NULL && rows->source->schema == f->table->source->schema;
     *out = gone;
-    if (same) expr_walk(f->query->where, is_repeatable, &same);
-    if (!same) return SILT_OK;
-    expr *again = expr_clone(f->query->where, o->a);
+    if (!is_same_over(f, rows)) return SILT_OK;
+    expr *again = condition_over(f, rows);
     if (!again) return error_no_memory(o->err);
-    rehome m = {f->table, rows};
-    expr_walk(again, move_column, &m);
     TRY(ops_tree_call(o, "and", again, gone, out));
     (*out)->type = &type_boolean;
     (*out)->nullable = again->nullable;
     return SILT_OK;
+}
+
+/* ---- a condition that is tested while whole rows are read ---- */
+
+/* A column of the data files that DuckDB's Parquet reader filters by. Of floats it does not: their bounds are not trusted (scan.c). */
+static bool is_filtered_column(const expr *e, const relation *table) {
+    const table_source *t = table->source;
+    if (e->kind != EXPR_COLUMN || e->source != table || e->outer_levels != 0 || e->column >= t->schema->n_fields) return false;
+    for (size_t i = 0; i < t->n_partition_columns; i++)
+        if (t->partition_columns[i] == e->column) return false;
+    return type_is_integral(e->type) || e->type->id == TYPE_DATE || e->type->id == TYPE_DECIMAL || e->type->id == TYPE_TIMESTAMP || e->type->id == TYPE_TIMESTAMP_NTZ ||
+           (e->type->id == TYPE_STRING && !e->type->is_char);
+}
+
+static bool is_remainder(const expr *e, const relation *table) {
+    return e->kind == EXPR_CALL && str_eqz(e->function_name, "%") && e->n_args == 2 && type_is_integral(e->type) && is_filtered_column(e->args[0], table) &&
+           is_constant_like(e->args[1], e->args[0]->type) && e->args[1]->literal.as.i64 != 0;
+}
+
+static bool is_early_test(const expr *e, const relation *table) {
+    static const char *const tests[] = {"=", "<", "<=", ">", ">=", "between"};
+    bool known = false;
+    if (e->kind != EXPR_CALL) return false;
+    if (str_eqz(e->function_name, "and")) return is_early_test(e->args[0], table) || is_early_test(e->args[1], table);
+    for (size_t i = 0; i < ARRAY_LEN(tests); i++) known |= str_eqz(e->function_name, tests[i]);
+    if (!known || e->n_args < 2 || !(is_filtered_column(e->args[0], table) || is_remainder(e->args[0], table))) return false;
+    for (size_t i = 1; i < e->n_args; i++)
+        if (!is_constant_like(e->args[i], e->args[0]->type)) return false;
+    return true;
+}
+
+bool row_find_is_early(const row_find *f, const relation *rows) { return is_same_over(f, rows) && is_early_test(f->query->where, f->table); }
+
+silt_status row_find_condition(const row_find *f, relation *rows, expr **out) {
+    *out = condition_over(f, rows);
+    return *out ? SILT_OK : error_no_memory(f->o->err);
 }
 
 silt_status row_find_note_reads(const row_find *f, delta_txn *txn) {

@@ -21,6 +21,8 @@ typedef struct row_find {
 
 /** Binds `condition` (NULL: every row) over the target and asks the log which files matter. */
 silt_status row_find_plan(const op *o, const dml_target *target, expr *condition, row_find *out) MUST_CHECK;
+/** Takes the rows found back: an empty set. */
+silt_status row_find_clear(row_find *f) MUST_CHECK;
 /** Reads the candidates that are not whole. */
 silt_status row_find_run(row_find *f) MUST_CHECK;
 /**
@@ -28,6 +30,13 @@ silt_status row_find_run(row_find *f) MUST_CHECK;
  * out row groups and values early. `rows` has the target's columns.
  */
 silt_status row_find_narrow(const row_find *f, relation *rows, expr *gone, expr **out) MUST_CHECK;
+/**
+ * Is the condition over `rows` one that a scan of whole rows tests before it reads the other columns, so that looking for the rows first saves nothing? A part of it must compare a column with a
+ * constant; and a second evaluation must give the same.
+ */
+bool row_find_is_early(const row_find *f, const relation *rows);
+/** The condition itself over `rows`, for a search in the same query that takes the rows; only where row_find_is_early. */
+silt_status row_find_condition(const row_find *f, relation *rows, expr **out) MUST_CHECK;
 /** What was read, for the conflict rules: the condition on partitions, and the candidates. */
 silt_status row_find_note_reads(const row_find *f, delta_txn *txn) MUST_CHECK;
 

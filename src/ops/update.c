@@ -3,6 +3,8 @@
  *
  *   SELECT columns, values FROM files WHERE picked        deletion vectors, the change feed, generated columns: only the picked rows are written anew
  *   SELECT CASE WHEN picked THEN value ELSE column END …  copy-on-write: picked and other rows go through one scan and one write
+ *   SELECT columns, CASE WHEN noted THEN value END FROM files WHERE condition     deletion vectors, and a condition that a scan tests early: no search before; which rows
+ *                                                         they were is noted as they are written. Should a file turn out to be better rewritten, that write is thrown away
  *
  * A value is evaluated for picked rows alone in both: CAST(s AS INT) may fail for others. Nested fields: SET s.x = … writes the whole struct anew with one field replaced.
  */
@@ -37,6 +39,7 @@ typedef struct update_run {
     relation *table; /**< over which the values are bound */
     expr **values;   /**< bound, of the assigned columns' types */
     bool in_one_scan;
+    row_notes *notes; /**< NULL but while the rows are found and written at once */
     int64_t started_ms, found_ms, written_ms;
     str predicate; /**< null: none */
 } update_run;
@@ -262,6 +265,19 @@ static silt_status only_if(const op *o, expr *picked, expr *value_expr, expr **o
 
 static bool has_partial_files(const update_run *u) { return row_set_count(u->find.rows) > 0; }
 
+/* The value of a row that is noted by the way. */
+static silt_status noting(const update_run *u, expr **value_slot) {
+    const op *o = u->o;
+    size_t n = u->schema->n_fields;
+    expr *file, *row, *noted, *given = *value_slot;
+    TRY(ops_rows_column(o, u->table, n + 1, &file));
+    TRY(ops_rows_column(o, u->table, n + 2, &row));
+    TRY(engine_note_row(u->notes, file, row, o->a, &noted, o->err));
+    TRY(only_if(o, noted, given, value_slot));
+    (*value_slot)->nullable = given->nullable;
+    return SILT_OK;
+}
+
 static silt_status inner_query(update_run *u, query **out) {
     const op *o = u->o;
     row_change *c = &u->change;
@@ -278,6 +294,7 @@ static silt_status inner_query(update_run *u, query **out) {
         TRY(row_change_is_gone(c, u->table, &picked));
         TRY(only_if(o, picked, u->values[i], &items[l.values + i]));
     }
+    if (u->notes) TRY(noting(u, &items[l.values]));
     for (size_t i = 0; i < l.n; i++) {
         fields[i] = field_make(arena_printf(o->a, "c%zu", i), items[i]->type, true);
         if (str_is_null(fields[i].name)) return error_no_memory(o->err);
@@ -288,6 +305,7 @@ static silt_status inner_query(update_run *u, query **out) {
     (*out)->ctes = u->spec->target.ctes_again;
     (*out)->n_ctes = u->spec->target.n_ctes;
     (*out)->recursive = u->spec->target.recursive;
+    if (u->notes) return row_find_condition(&u->find, u->table, &(*out)->where);
     if (u->in_one_scan || !has_partial_files(u)) return SILT_OK;
     TRY(row_change_is_gone(c, u->table, &picked));
     return row_find_narrow(&u->find, u->table, picked, &(*out)->where);
@@ -522,11 +540,11 @@ static silt_status commit(update_run *u, dml_result *out) {
 
 /* ---- UPDATE ---- */
 
-/* The values are evaluated over the touched files only. */
-static silt_status narrow_table(update_run *u) {
+/* The values are evaluated over the touched files only; before they are known, over those that may be. */
+static silt_status narrow_table(update_run *u, const uint8_t *keep) {
     table_source *source;
     const op *o = u->o;
-    TRY(delta_table_source_files(u->spec->target.snapshot, u->change.touched, &source, o->err));
+    TRY(delta_table_source_files(u->spec->target.snapshot, keep, &source, o->err));
     if (arena_defer(o->a, release_source, source)) {
         u->table->source = source;
         return SILT_OK;
@@ -535,11 +553,19 @@ static silt_status narrow_table(update_run *u) {
     return error_no_memory(o->err);
 }
 
+static silt_status finish(update_run *u, dml_result *out) {
+    TRY(row_find_note_reads(&u->find, u->change.txn));
+    TRY(row_change_apply(&u->change));
+    return commit(u, out);
+}
+
 static silt_status change_and_commit(update_run *u, dml_result *out) {
     row_change *c = &u->change;
     query *rows;
     TRY(row_change_plan(c));
-    TRY(narrow_table(u));
+    if (c->written_ahead && c->n_rewritten > 0) row_change_discard(c);
+    if (c->written_ahead) return finish(u, out);
+    TRY(narrow_table(u, c->touched));
     u->in_one_scan = c->n_rewritten > 0 && c->n_masked == 0 && !row_change_has_feed(&c->target) && has_partial_files(u) &&
                      !ops_has_generated(u->schema, u->o->a);
     TRY(updated_rows(u, &rows));
@@ -548,9 +574,7 @@ static silt_status change_and_commit(update_run *u, dml_result *out) {
     else
         c->new_rows = rows;
     if (c->needs_changes) TRY(images(u));
-    TRY(row_find_note_reads(&u->find, c->txn));
-    TRY(row_change_apply(c));
-    return commit(u, out);
+    return finish(u, out);
 }
 
 /* Files are taken whole only where all are: the rows of a scan need one condition. */
@@ -575,15 +599,57 @@ static silt_status name_overflow(const op *o, silt_status status) {
     return err_DELTA_CAST_OVERFLOW_IN_TABLE_WRITE(o->err, str_of(was.message));
 }
 
+/* ---- finding and writing at once ---- */
+
+static bool may_write_ahead(const update_run *u) {
+    const row_find *f = &u->find;
+    return u->change.use_dv && !row_change_has_feed(&u->change.target) && !f->reads_target_too && f->n_candidates > 0 && f->n_whole == 0 && row_find_is_early(f, u->table);
+}
+
+/* Rows are found and written as usual, then. */
+static silt_status forget_ahead(update_run *u) {
+    row_change_discard(&u->change);
+    u->change.new_rows = NULL;
+    return row_find_clear(&u->find);
+}
+
+static silt_status write_noted(update_run *u) {
+    const op *o = u->o;
+    row_change *c = &u->change;
+    int64_t rows;
+    TRY(row_change_shape(c));
+    TRY(narrow_table(u, u->find.candidates));
+    TRY(updated_rows(u, &c->new_rows));
+    silt_status status = row_change_write_ahead(c, &rows);
+    if (status != SILT_OK && engine_row_notes_are_too_many(u->notes)) {
+        if (o->err) *o->err = (silt_error){0};
+        return forget_ahead(u);
+    }
+    TRY(status);
+    return engine_row_notes_are_of(u->notes, rows) ? SILT_OK : forget_ahead(u);
+}
+
+static silt_status write_ahead(update_run *u) {
+    const op *o = u->o;
+    u->found_ms = time_now_ms();
+    TRY(engine_row_notes_new(o->env->engine, u->find.rows, row_change_hidden_share_max(o), &u->notes, o->err));
+    silt_status status = write_noted(u);
+    engine_row_notes_free(u->notes);
+    u->notes = NULL;
+    if (status != SILT_OK) row_change_discard(&u->change);
+    return status;
+}
+
 static silt_status update_rows(update_run *u, dml_result *out) {
     row_change *c = &u->change;
-    TRY(row_find_run(&u->find));
-    u->found_ms = time_now_ms();
-    if (u->find.n_whole == 0 && !has_partial_files(u)) return SILT_OK;
-    c->gone = u->find.rows;
     c->whole_files = u->find.whole;
     c->updates = true;
     c->use_dv = row_change_uses_dv(u->o, &c->target, "update");
+    if (may_write_ahead(u)) TRY(write_ahead(u));
+    if (!c->written_ahead) TRY(row_find_run(&u->find));
+    if (!c->written_ahead) u->found_ms = time_now_ms();
+    if (u->find.n_whole == 0 && !has_partial_files(u)) return SILT_OK;
+    c->gone = u->find.rows;
     silt_status status = change_and_commit(u, out);
     if (status != SILT_OK && status != SILT_UNKNOWN) row_change_discard(c);
     if (status == SILT_OK) out->rows = c->counts.rows_written - c->counts.rows_copied;

@@ -165,6 +165,11 @@ void bitmap_fill_live_at(const bitmap *b, const int64_t *rows, size_t n, uint8_t
     for (size_t i = 0; i < n; i++) out_live[i] = live[rows[i] - low];
 }
 
+void bitmap_fill_held_at(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out_held) {
+    bitmap_fill_live_at(b, rows, n, out_held);
+    for (size_t i = 0; i < n; i++) out_held[i] ^= 1;
+}
+
 bool bitmap_next(const bitmap *b, uint64_t from, uint64_t *out_row) {
     uint32_t low_from = (uint32_t)from, key = (uint32_t)(from >> 32);
     for (size_t i = lower_bound(b, key); i < b->count; i++, low_from = 0) {

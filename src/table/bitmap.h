@@ -20,6 +20,8 @@ silt_status bitmap_write_portable(const bitmap *b, buf *out, silt_error *err) MU
 void bitmap_fill_live(const bitmap *b, uint64_t first, size_t n, uint8_t *out_live);
 /** The same for any rows (>= 0), as a filtered scan gives them: mostly close together. */
 void bitmap_fill_live_at(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out_live);
+/** The opposite: 1 where the row IS in the bitmap. */
+void bitmap_fill_held_at(const bitmap *b, const int64_t *rows, size_t n, uint8_t *out_held);
 /** Ascending iteration: first set row >= from; false when none. */
 bool bitmap_next(const bitmap *b, uint64_t from, uint64_t *out_row);
 

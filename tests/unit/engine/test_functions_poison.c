@@ -43,6 +43,8 @@ static int set_up(void **state) {
     assert_int_equal(duckdb_open(NULL, &database), DuckDBSuccess);
     assert_int_equal(duckdb_connect(database, &connection), DuckDBSuccess);
     if (engine_register_functions(connection, &err) != SILT_OK) fail_msg("%s %s", err.message, err.detail);
+    for (uint8_t p = 1; p <= 38; p++)
+        for (uint8_t s = 0; s <= p; s++) assert_true(engine_register_decimal(connection, p, s));
     duckdb_scalar_function f = duckdb_create_scalar_function();
     duckdb_logical_type bigint = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT),
                         boolean = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);

@@ -147,6 +147,91 @@ static void a_set_that_is_gone_is_an_error(void **state) {
     assert_condition(try_rows(make_query(r, items, 1, in_set(id, r)), &text, &err), &err, "INTERNAL_ERROR");
 }
 
+/* ---- notes ---- */
+
+static row_notes *noting(row_set *into, double share_max) {
+    row_notes *n;
+    silt_error err = {0};
+    assert_ok(engine_row_notes_new(fix.engine, into, share_max, &n, &err), &err);
+    return n;
+}
+
+/* SELECT CASE WHEN noted THEN x END FROM r WHERE … */
+static query *noted_values(relation *r, row_notes *n, expr *where) {
+    silt_error err = {0};
+    expr *noted, *made = expr_new(fix.arena, EXPR_CASE, (source_span){0, 0});
+    assert_ok(engine_note_row(n, column_of(r, "silt_file"), column_of(r, "silt_row"), fix.arena, &noted, &err), &err);
+    made->args = ARENA_ARRAY(fix.arena, 2, expr *);
+    made->args[0] = noted;
+    made->args[1] = column_of(r, "x");
+    made->n_args = 2;
+    made->type = &type_long;
+    expr *items[] = {made};
+    return make_query(r, items, 1, where);
+}
+
+static void a_query_notes_the_rows_that_it_takes(void **state) {
+    (void)state;
+    fake_table *t = two_files();
+    static const int64_t gone[] = {0, 9990};
+    t->files[0].deleted = deleted_rows(gone, 2);
+    row_set *s = row_set_new(10);
+    row_notes *n = noting(s, 1);
+    relation *r = places_over(&t->base);
+    expr *few = call_of("or", &type_boolean, call_of("<", &type_boolean, column_of(r, "x"), long_literal(2)), call_of(">", &type_boolean, column_of(r, "x"), long_literal(109997)));
+    assert_string_equal(rows_of(noted_values(r, n, few)), "1\n109998\n109999");
+    assert_true(row_set_contains(s, 3, 1) && row_set_contains(s, 9, 9998) && row_set_contains(s, 9, 9999));
+    assert_int_equal(row_set_count(s), 3);
+    assert_true(engine_row_notes_are_of(n, 3));
+    assert_false(engine_row_notes_are_of(n, 4));
+    assert_false(engine_row_notes_are_of(n, -1));
+    assert_false(engine_row_notes_are_too_many(n));
+    r = places_over(&t->base);
+    few = call_of("=", &type_boolean, column_of(r, "x"), long_literal(1)); /* once more: the set does not grow, the calls do */
+    assert_string_equal(rows_of(noted_values(r, n, few)), "1");
+    assert_false(engine_row_notes_are_of(n, 3));
+    assert_false(engine_row_notes_are_of(n, 4));
+    engine_row_notes_free(n);
+    row_set_free(s);
+}
+
+static void places_that_are_none_make_notes_wrong(void **state) {
+    (void)state;
+    static const char *const places[] = {"NULL, 1", "1, NULL", "-1, 1", "1, -1", "2, 1"};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        row_set *s = row_set_new(2);
+        row_notes *n = noting(s, 1);
+        silt_error err = {0};
+        expr *note;
+        assert_ok(engine_note_row(n, long_literal(0), long_literal(0), fix.arena, &note, &err), &err);
+        unsigned long long id = (unsigned long long)note->args[0]->literal.as.i64;
+        assert_string_equal(duck_rows(arena_printf(fix.arena, "SELECT silt_note(%llu, %s), silt_note(%llu, 1, 5)", id, places[i], id).ptr), "true,true");
+        assert_true(row_set_contains(s, 1, 5));
+        assert_false(engine_row_notes_are_of(n, 2));
+        assert_false(engine_row_notes_are_of(n, 1));
+        engine_row_notes_free(n);
+        row_set_free(s);
+    }
+}
+
+static void a_query_that_takes_most_of_a_file_ends_early(void **state) {
+    (void)state;
+    run_sql("COPY (SELECT i AS x FROM range(60000) t(i)) TO '{}/most.parquet'");
+    fake_table *t = make_table("x BIGINT");
+    add_file(t, "most.parquet");
+    row_set *s = row_set_new(1);
+    row_notes *n = noting(s, 0.5);
+    relation *r = places_over(&t->base);
+    const char *text;
+    silt_error err = {0};
+    assert_condition(try_rows(noted_values(r, n, call_of(">=", &type_boolean, column_of(r, "x"), long_literal(10))), &text, &err), &err, "INTERNAL_ERROR");
+    assert_true(engine_row_notes_are_too_many(n));
+    assert_in_range(row_set_count(s), 16385, 40000);
+    engine_row_notes_free(n);
+    engine_row_notes_free(NULL);
+    row_set_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_the_set_are_kept_or_left_out),
@@ -155,6 +240,9 @@ int main(void) {
         cmocka_unit_test(a_file_beyond_the_set_has_no_row_in_it),
         cmocka_unit_test(places_in_any_order_and_null),
         cmocka_unit_test(a_set_that_is_gone_is_an_error),
+        cmocka_unit_test(a_query_notes_the_rows_that_it_takes),
+        cmocka_unit_test(places_that_are_none_make_notes_wrong),
+        cmocka_unit_test(a_query_that_takes_most_of_a_file_ends_early),
     };
     return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }
