@@ -56,6 +56,9 @@ typedef struct silt_session_options {
     /** Called now and then during long statements from the calling thread: what is done, and a fraction 0..1 (negative: unknown). May be NULL. */
     void (*progress)(void *ctx, const char *text, double fraction);
     void *progress_ctx;
+    /** Closing the session is about the last thing that the process does: memory and threads are then left for the system to take back at its end, which is several milliseconds faster. Files
+     * are removed as ever. */
+    bool ends_with_process;
 } silt_session_options;
 
 /** options may be NULL. */
@@ -103,6 +106,8 @@ SILT_API double silt_stream_progress(struct ArrowArrayStream *stream);
  * as a shell needs it for its continuation prompt. *out_is_blank: nothing but white space and comments.
  */
 SILT_API bool silt_script_next(const char *text, size_t *out_end, bool *out_is_blank);
+/** Is there a secret in it, by the look of it: a key like fs.s3a.secret.key that is set, a password or a query in a URL? Such a text belongs into no history or log. Also true when memory ran out. */
+SILT_API bool silt_script_has_secret(const char *text);
 
 /* ---- tables and snapshots ---- */
 

@@ -1,7 +1,9 @@
 /* Sessions and SQL of the public API. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api.h"
+#include "base/secret.h"
 #include "expr/lexer.h"
 #include "expr/parser.h"
 
@@ -33,7 +35,8 @@ silt_status silt_session_open(const silt_session_options *options, silt_session 
     }
     buf_init(&s->text, BUF_MAX_DEFAULT);
     TRY_OUT(store_registry_new(&s->stores, err));
-    s->store_settings = (store_settings){store_setting_of, s};
+    s->store_settings = (store_settings){.get = store_setting_of, .ctx = s,
+                                         .waiter = {&s->cancel, API_GET(options, progress, NULL), API_GET(options, progress_ctx, NULL), pthread_self()}};
     TRY_OUT(api_add_stores(s->stores, &s->store_settings, s->remotes, err));
     size_t n = API_GET(options, n_settings, 0);
     str *keys = api_strs(a, API_GET(options, keys, NULL), n), *values = api_strs(a, API_GET(options, values, NULL), n);
@@ -42,7 +45,8 @@ silt_status silt_session_open(const silt_session_options *options, silt_session 
         goto out;
     }
     session_options inner = {.stores = s->stores, .keys = keys, .values = values, .n_settings = n, .cancel = &s->cancel,
-                             .progress = API_GET(options, progress, NULL), .progress_ctx = API_GET(options, progress_ctx, NULL)};
+                             .progress = API_GET(options, progress, NULL), .progress_ctx = API_GET(options, progress_ctx, NULL),
+                             .ends_with_process = API_GET(options, ends_with_process, false)};
     TRY_OUT(session_open(&inner, &s->inner, err));
     *out = s;
     s = NULL;
@@ -133,6 +137,13 @@ out:
 
 silt_status silt_export_parquet(silt_session *s, const char *sql, const char *path, silt_error *err) {
     return session_export_parquet(s->inner, api_str(sql), api_str(path), err);
+}
+
+bool silt_script_has_secret(const char *text) {
+    char *copy = strdup(text);
+    bool has = !copy || secret_mask(copy, strlen(copy), true);
+    free(copy);
+    return has;
 }
 
 bool silt_script_next(const char *text, size_t *out_end, bool *out_is_blank) {

@@ -1,7 +1,7 @@
 /*
  * Filling a silt_error. Texts come from outside (paths, column names, an engine's message): they are cut on a UTF-8 boundary and
  * lose their control characters, so that a message is always one printable line. The detail alone may have several lines: a statement
- * with a caret under the place.
+ * with a caret under the place. What looks like a secret, in a path or a quoted setting, is covered: see secret.h.
  */
 #include "base/error.h"
 
@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/secret.h"
 
 /* Texts of the table's own are never cut: it would not compile. */
 #define FITS(text, field) _Static_assert(sizeof text <= sizeof((silt_error *)0)->field, "too long for a silt_error: " text)
@@ -51,6 +53,7 @@ static void tidy(char *text, size_t capacity, int wanted, bool lines) {
 __attribute__((format(printf, 4, 0))) static void write_text(char *out, size_t capacity, bool lines, const char *format, va_list args) {
     int n = vsnprintf(out, capacity, format, args);
     if (n < 0) out[0] = '\0';
+    else secret_mask(out, strlen(out), false);
     tidy(out, capacity, n, lines);
 }
 

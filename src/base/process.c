@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,4 +44,14 @@ bool process_is_gone(str name) {
     if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) return true;
     unsigned long long now = start_of((long)pid);
     return start != 0 && now != 0 && now != start;
+}
+
+bool process_boot(uint64_t *out) {
+    char text[64];
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    if (fd >= 0) close(fd);
+    if (n <= 0) return false;
+    *out = str_hash((str){text, (size_t)n});
+    return true;
 }

@@ -10,5 +10,7 @@
 void process_name(char out[static PROCESS_NAME_LEN + 1]);
 /** That process ran on this machine and has ended. false where that cannot be known: another machine's, or a text that is no name. */
 bool process_is_gone(str name);
+/** A number of this run of the machine's kernel, which all its containers share: another after the next boot, and on another machine. false: not known. */
+bool process_boot(uint64_t *out);
 
 #endif

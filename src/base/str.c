@@ -253,6 +253,26 @@ uint64_t str_hash(str s) {
     return mix(h);
 }
 
+/* Four lanes, so that a processor has something to do while it waits for a product. */
+uint64_t bytes_sum(const char *p, size_t n, uint64_t start) {
+    const uint64_t k = 0x9fb21c651e98df25u;
+    uint64_t lane[4] = {start ^ k, start + k, start ^ (k << 7), start + (k >> 9)};
+    for (; n >= 32; n -= 32, p += 32) {
+        uint64_t word[4];
+        memcpy(word, p, sizeof word);
+        for (int i = 0; i < 4; i++) {
+            lane[i] = (lane[i] ^ word[i]) * k;
+            lane[i] ^= lane[i] >> 29;
+        }
+    }
+    uint64_t end = str_hash((str){p, n});
+    for (int i = 0; i < 4; i++) {
+        end = (end ^ lane[i]) * k;
+        end ^= end >> 32;
+    }
+    return end;
+}
+
 static size_t write_codepoint(char *out, uint32_t c) {
     size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     for (size_t i = n - 1; i > 0; i--, c >>= 6) out[i] = (char)(0x80 | (c & 0x3f));

@@ -50,6 +50,8 @@ bool str_is_utf8(str s);
 /** Decode one code point at *pos and step over it; invalid bytes give U+FFFD and step one byte. */
 uint32_t str_next_codepoint(str s, size_t *pos);
 uint64_t str_hash(str s);
+/** A checksum that begins with `start`, of many bytes fast: against accidents, not against attackers. The same on every run. */
+uint64_t bytes_sum(const char *p, size_t n, uint64_t start);
 
 #ifdef __cplusplus
 }

@@ -262,7 +262,7 @@ bool time_zone_fixed_offset(str zone, int32_t *out_seconds) {
     static const struct {
         const char *name;
         int32_t seconds;
-    } names[] = {{"Z", 0}, {"UTC", 0}, {"GMT", 0}, {"UT", 0}, {"GMT0", 0}, {"EST", -5 * 3600}, {"MST", -7 * 3600}, {"HST", -10 * 3600}};
+    } names[] = {{"Z", 0}, {"UTC", 0}, {"GMT", 0}, {"UT", 0}, {"Etc/UTC", 0}, {"Etc/GMT", 0}, {"GMT0", 0}, {"EST", -5 * 3600}, {"MST", -7 * 3600}, {"HST", -10 * 3600}};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eqz(zone, names[i].name)) return *out_seconds = names[i].seconds, true;
     if (str_starts_with(zone, STR("UTC")) || str_starts_with(zone, STR("GMT"))) zone = str_slice(zone, 3, zone.len);

@@ -3,16 +3,25 @@
  *
  * Each call takes a lane: a multi handle with its easy handles, which no other call touches, and gives it back to a last-in-first-out stack,
  * so that connections stay open from call to call. (libcurl can share connections between handles of several threads only unsafely.) The limit
- * of connections is the client's, over all lanes: an attempt holds one of max_connections slots while it runs, not while it waits for its next
- * try. Both kinds of send are one loop over a multi handle, which therefore notices cancellation and stalls by itself.
+ * of connections is the client's, over all lanes: an attempt holds one of max_connections slots (fewer, where the server asked for that) while it runs, not while
+ * it waits for its next try. Both kinds of send are one loop over a multi handle, which therefore notices cancellation and stalls by itself.
  */
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/time.h"
 #include "net/http_internal.h"
 
+#define PATIENCE_MAX_MS 30000
 #define POLL_MS 50 /* how late a cancellation may be noticed */
+#define GIVE_UP_SILENT_MS 1000 /* of what nobody waits for any more */
+#define GIVE_UP_MS        5000
+#define TELL_AFTER_MS     1000
+#define TELL_EACH_MS      500
+#define TELL_SILENT_MS    5000
+#define CROWD   32 /* under way: libcurl looks at all of them each time, so that it is better to let answers come together */
 
 /* ---- the client ---- */
 
@@ -36,6 +45,12 @@ static bool make_share(http_client *c) {
            curl_share_setopt(c->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK;
 }
 
+/* That this process may have open. */
+static int descriptors(void) {
+    struct rlimit r;
+    return getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur > INT_MAX ? INT_MAX : (int)r.rlim_cur;
+}
+
 static bool copy_options(http_client *c, const http_options *options) {
     http_options *o = &c->options;
     if (options) *o = *options;
@@ -46,6 +61,9 @@ static bool copy_options(http_client *c, const http_options *options) {
     if (o->first_wait_ms <= 0) o->first_wait_ms = 50;
     if (o->max_wait_ms <= 0) o->max_wait_ms = 10000;
     if (str_is_null(o->user_agent)) o->user_agent = STR("silt/" SILT_BUILD_VERSION);
+    int most = descriptors() / 4;
+    if (o->max_connections > most) o->max_connections = most > 1 ? most : 1;
+    c->limit = o->max_connections;
     c->user_agent = arena_cstr(c->a, o->user_agent);
     c->ca_file = str_is_null(o->ca_file) ? NULL : arena_cstr(c->a, o->ca_file);
     c->proxy = str_is_null(o->proxy) ? NULL : arena_cstr(c->a, o->proxy);
@@ -79,9 +97,10 @@ silt_status http_client_new(const http_options *options, http_client **out, silt
 }
 
 static void lane_free(http_lane *lane) {
-    for (size_t i = 0; lane->transfers && i < lane->n; i++) {
-        curl_easy_cleanup(lane->transfers[i].easy);
-        arena_free(lane->transfers[i].attempt);
+    for (size_t i = 0; i < lane->n; i++) {
+        curl_easy_cleanup(lane->transfers[i]->easy);
+        arena_free(lane->transfers[i]->attempt);
+        free(lane->transfers[i]);
     }
     if (lane->multi) curl_multi_cleanup(lane->multi);
     free(lane->transfers);
@@ -113,20 +132,32 @@ http_counts http_client_counts(const http_client *c) {
 static http_lane *lane_new(http_client *c) {
     http_lane *lane = calloc(1, sizeof *lane);
     if (!lane) return NULL;
-    lane->n = (size_t)c->options.max_connections;
-    lane->transfers = calloc(lane->n, sizeof *lane->transfers);
+    lane->transfers = calloc((size_t)c->options.max_connections, sizeof *lane->transfers);
     lane->multi = curl_multi_init();
-    if (lane->transfers && lane->multi && curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)lane->n) == CURLM_OK) return lane;
+    if (lane->transfers && lane->multi && curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)c->options.max_connections) == CURLM_OK) return lane;
     lane_free(lane);
     return NULL;
 }
 
-static http_lane *lane_take(http_client *c) {
+/* With `wanted` transfers at least. */
+static bool lane_grow(http_lane *lane, size_t wanted) {
+    for (; lane->n < wanted; lane->n++) {
+        http_transfer *t = calloc(1, sizeof *t);
+        if (!t) return false;
+        lane->transfers[lane->n] = t;
+    }
+    return true;
+}
+
+static http_lane *lane_take(http_client *c, size_t wanted) {
     pthread_mutex_lock(&c->lock);
     http_lane *lane = c->idle;
     if (lane) c->idle = lane->next;
     pthread_mutex_unlock(&c->lock);
-    return lane ? lane : lane_new(c);
+    if (!lane) lane = lane_new(c);
+    if (!lane || lane_grow(lane, wanted)) return lane;
+    lane_free(lane);
+    return NULL;
 }
 
 static void lane_give(http_client *c, http_lane *lane) {
@@ -139,7 +170,7 @@ static void lane_give(http_client *c, http_lane *lane) {
 /* wait: for up to POLL_MS. */
 static bool slot_take(http_client *c, bool wait) {
     pthread_mutex_lock(&c->lock);
-    if (c->busy >= c->options.max_connections && wait) {
+    if (c->busy >= c->limit && wait) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += POLL_MS * 1000000;
@@ -147,7 +178,7 @@ static bool slot_take(http_client *c, bool wait) {
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&c->slot_free, &c->lock, &until);
     }
-    bool taken = c->busy < c->options.max_connections;
+    bool taken = c->busy < c->limit;
     if (taken) c->busy++;
     pthread_mutex_unlock(&c->lock);
     return taken;
@@ -160,13 +191,34 @@ static void slot_give(http_client *c) {
     pthread_mutex_unlock(&c->lock);
 }
 
+#define LIMIT_LEAST 4
+#define EASE_MS     50 /* answers to what was sent together are one complaint */
+
+/* What an answer says of how much the server can bear. */
+static void adjust_limit(http_client *c, int status) {
+    if (status == 0) return;
+    pthread_mutex_lock(&c->lock);
+    int64_t now = time_monotonic_ms();
+    if (status == 429 || status == 503) {
+        bool again = now - c->eased_ms < EASE_MS;
+        int lower = c->limit * 2 / 3;
+        if (!again && lower >= LIMIT_LEAST) c->limit = lower;
+        c->eased_ms = now;
+        c->good = 0;
+    } else if (c->limit < c->options.max_connections && ++c->good >= c->limit) {
+        c->limit++;
+        c->good = 0;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* ---- one call ---- */
 
 typedef struct batch {
     http_client *c;
     http_lane *lane;
     const http_request *requests;
-    size_t n, next, done;
+    size_t n, next;
     size_t in_flight; /* transfers in use at most */
     size_t used, running;
     arena *a;
@@ -174,6 +226,10 @@ typedef struct batch {
     silt_status *statuses;
     size_t first_failed; /* SIZE_MAX: none */
     silt_error *err;     /* of that one */
+    http_ended ended;    /* may be NULL */
+    void *ctx;
+    bool enough; /* nothing more is begun */
+    int64_t began_ms, told_ms;
 } batch;
 
 static void stop_running(batch *b, http_transfer *t) {
@@ -193,7 +249,7 @@ static void finish(batch *b, http_transfer *t, silt_status status, const silt_er
     }
     t->request = NULL;
     b->used--;
-    b->done++;
+    b->enough |= status != SILT_OK || (b->ended && !b->ended(b->ctx, t->index));
 }
 
 static void begin(batch *b, http_transfer *t) {
@@ -208,22 +264,29 @@ static void begin(batch *b, http_transfer *t) {
 }
 
 static void begin_more(batch *b) {
-    for (size_t k = 0; k < b->lane->n && b->next < b->n && b->used < b->in_flight && b->first_failed == SIZE_MAX; k++)
-        if (!b->lane->transfers[k].request) begin(b, &b->lane->transfers[k]);
+    for (size_t k = 0; k < b->lane->n && b->next < b->n && b->used < b->in_flight && !b->enough; k++)
+        if (!b->lane->transfers[k]->request) begin(b, b->lane->transfers[k]);
+}
+
+static bool is_unwanted(const batch *b, const http_transfer *t, int64_t now) {
+    if (cancel_is_requested(t->request->cancel)) return true;
+    if (!cancel_is_requested(b->c->options.waiter.cancel)) return false;
+    return t->running ? now - t->moved_ms >= GIVE_UP_SILENT_MS || now - t->began_ms >= GIVE_UP_MS : t->attempts > 0;
 }
 
 /* Start the attempts whose time has come, as far as there are slots. */
 static void start_due(batch *b) {
     int64_t now = time_monotonic_ms();
     for (size_t k = 0; k < b->lane->n; k++) {
-        http_transfer *t = &b->lane->transfers[k];
-        if (!t->request || t->running || t->due_ms > now) continue;
-        if (cancel_is_requested(t->request->cancel)) {
+        http_transfer *t = b->lane->transfers[k];
+        if (!t->request || t->running) continue;
+        if (is_unwanted(b, t, now)) {
             silt_error err = {0};
             http_attempt_end(t);
             finish(b, t, err_OPERATION_CANCELLED(&err), &err);
             continue;
         }
+        if (t->due_ms > now) continue;
         /* Signed before it has a slot: signing may send requests of its own (for a token) by the same client. */
         silt_error err = {0};
         silt_status status = t->prepared ? SILT_OK : http_attempt_prepare(t, &err);
@@ -247,6 +310,7 @@ static void attempt_over(batch *b, http_transfer *t, CURLcode result) {
     silt_error err = {0};
     silt_status status = SILT_OK;
     http_next next = http_outcome(t, result, &status, &err);
+    if (result == CURLE_OK) adjust_limit(b->c, t->status);
     stop_running(b, t);
     if (next == HTTP_DONE) finish(b, t, status, &err);
 }
@@ -263,18 +327,25 @@ static void collect(batch *b) {
     }
 }
 
+/* A server that is merely slow works on for a client that has gone: who asks again at the same pace never gets an answer from it. */
+static int64_t patience_ms(const batch *b, const http_transfer *t) {
+    int64_t first = b->c->options.stall_timeout_ms, grown = first << (t->stalls < 10 ? t->stalls : 10), most = first > PATIENCE_MAX_MS ? first : PATIENCE_MAX_MS;
+    return grown < most ? grown : most;
+}
+
 /* Cancelled ones, and those of which no byte has moved for too long. */
 static void look_after(batch *b) {
     int64_t now = time_monotonic_ms();
     for (size_t k = 0; k < b->lane->n; k++) {
-        http_transfer *t = &b->lane->transfers[k];
+        http_transfer *t = b->lane->transfers[k];
         if (!t->request || !t->running) continue;
-        if (cancel_is_requested(t->request->cancel)) {
+        if (is_unwanted(b, t, now)) {
             silt_error err = {0};
             t->maybe_applied |= t->sends > 0;
             stop_running(b, t);
             finish(b, t, err_OPERATION_CANCELLED(&err), &err);
-        } else if (now - t->moved_ms >= b->c->options.stall_timeout_ms && t->sends > 0) {
+        } else if (t->sends > 0 && now - t->moved_ms >= patience_ms(b, t)) {
+            t->stalls++;
             attempt_over(b, t, CURLE_OPERATION_TIMEDOUT);
         }
     }
@@ -289,31 +360,68 @@ static void sleep_ms(int64_t ms) {
 static void wait_a_little(batch *b) {
     int64_t now = time_monotonic_ms(), wait = POLL_MS;
     for (size_t k = 0; k < b->lane->n; k++) {
-        const http_transfer *t = &b->lane->transfers[k];
+        const http_transfer *t = b->lane->transfers[k];
         if (t->request && !t->running && t->due_ms - now < wait) wait = t->due_ms > now ? t->due_ms - now : 1;
     }
+    if (b->running >= CROWD) sleep_ms(1);
     if (b->running) curl_multi_poll(b->lane->multi, NULL, 0, (int)wait, NULL);
     else if (b->used) sleep_ms(wait);
 }
 
+static str host_of(str url) {
+    size_t scheme = str_find(url, STR("://")), end = 0;
+    str rest = scheme == SIZE_MAX ? url : str_slice(url, scheme + 3, url.len);
+    while (end < rest.len && !strchr("/?#", rest.ptr[end])) end++;
+    return str_slice(rest, 0, end);
+}
+
+/* The user is told what takes long: a server that is silent, or how far many requests have come. */
+static void tell(batch *b) {
+    const http_waiter *w = &b->c->options.waiter;
+    int64_t now = time_monotonic_ms(), silent = INT64_MAX;
+    if (!w->tell || now - b->began_ms < TELL_AFTER_MS || now - b->told_ms < TELL_EACH_MS || !pthread_equal(pthread_self(), w->thread)) return;
+    const http_transfer *first = NULL;
+    for (size_t k = 0; k < b->lane->n; k++) {
+        const http_transfer *t = b->lane->transfers[k];
+        if (!t->request) continue;
+        if (!first) first = t;
+        if (t->running && now - t->moved_ms < silent) silent = now - t->moved_ms;
+    }
+    if (!first) return;
+    char text[320];
+    str host = host_of(first->request->url);
+    if (host.len > 200) host.len = 200;
+    b->told_ms = now;
+    if (silent >= TELL_SILENT_MS || first->attempts > 1) {
+        snprintf(text, sizeof text, "waiting for %.*s: %lld s, attempt %d of %d", STR_ARG(host), (long long)(now - b->began_ms) / 1000, first->attempts > 0 ? first->attempts : 1, b->c->options.max_attempts);
+        w->tell(w->ctx, text, -1);
+    } else if (b->n > 1) {
+        snprintf(text, sizeof text, "fetching from %.*s", STR_ARG(host));
+        w->tell(w->ctx, text, (double)(b->next - b->used) / (double)b->n);
+    }
+}
+
 static void run(batch *b) {
-    while (b->used || (b->next < b->n && b->first_failed == SIZE_MAX)) {
+    while (b->used || (b->next < b->n && !b->enough)) {
         int still;
         begin_more(b);
         start_due(b);
         curl_multi_perform(b->lane->multi, &still);
         collect(b);
         look_after(b);
+        tell(b);
         if ((size_t)still == b->running) wait_a_little(b);
     }
 }
 
-silt_status http_send_many(http_client *c, const http_request *requests, size_t n, int in_flight, arena *a, http_response *out, silt_status *statuses,
+silt_status http_send_each(http_client *c, const http_request *requests, size_t n, int in_flight, arena *a, http_response *out, silt_status *statuses, http_ended ended, void *ctx,
                            silt_error *err) {
-    http_lane *lane = lane_take(c);
+    size_t most = (size_t)c->options.max_connections, wanted = in_flight > 0 && (size_t)in_flight < most ? (size_t)in_flight : most;
+    if (wanted > n) wanted = n;
+    http_lane *lane = lane_take(c, wanted);
     if (!lane) return error_no_memory(err);
-    batch b = {.c = c, .lane = lane, .requests = requests, .n = n, .in_flight = in_flight > 0 ? (size_t)in_flight : lane->n, .a = a, .out = out,
-               .statuses = statuses, .first_failed = SIZE_MAX, .err = err};
+    batch b = {.c = c, .lane = lane, .requests = requests, .n = n, .in_flight = wanted, .a = a, .out = out, .statuses = statuses, .first_failed = SIZE_MAX, .err = err,
+               .ended = ended, .ctx = ctx, .began_ms = time_monotonic_ms()};
     run(&b);
     lane_give(c, lane);
     for (size_t i = b.next; i < n; i++) {
@@ -322,6 +430,13 @@ silt_status http_send_many(http_client *c, const http_request *requests, size_t 
     }
     return b.first_failed == SIZE_MAX ? SILT_OK : statuses[b.first_failed];
 }
+
+silt_status http_send_many(http_client *c, const http_request *requests, size_t n, int in_flight, arena *a, http_response *out, silt_status *statuses,
+                           silt_error *err) {
+    return http_send_each(c, requests, n, in_flight, a, out, statuses, NULL, NULL, err);
+}
+
+int http_max_connections(const http_client *c) { return c->options.max_connections; }
 
 silt_status http_send(http_client *c, const http_request *r, arena *a, http_response *out, silt_error *err) {
     silt_status status;

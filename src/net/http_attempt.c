@@ -13,8 +13,11 @@
 #include "net/http_internal.h"
 
 #define HEADERS_MAX      1000
-#define BUFFER_BYTES     (512L << 10)
-#define BODY_AT_ONCE_MAX ((size_t)256 << 20)
+#define BUFFER_BYTES       (512L << 10)
+#define SMALL_BUFFER_BYTES (16L << 10)
+#define BODY_AT_ONCE_MAX   ((size_t)256 << 20)
+#define TRICKLE_BYTES_PER_S 64L /* less for so long is a stall */
+#define TRICKLE_LEAST_S     30L
 #define IDLE_MAX_S       60L /* a connection unused for longer is not used again: servers close theirs after about that */
 #define IDLE_ONCE_MAX_S  5L  /* the same for a request that must not be sent twice */
 
@@ -238,6 +241,11 @@ static bool set_rest(http_transfer *t) {
         SET(CURLOPT_HTTPAUTH, CURLAUTH_NEGOTIATE);
         SET(CURLOPT_USERPWD, ":"); /* whoever holds the ticket */
     }
+    if (strcmp(t->request->method, "GET") == 0) { /* others may be kept alive by a few blanks while the server works (S3 joining parts) */
+        int64_t s = c->options.stall_timeout_ms / 1000;
+        SET(CURLOPT_LOW_SPEED_LIMIT, TRICKLE_BYTES_PER_S);
+        SET(CURLOPT_LOW_SPEED_TIME, s > TRICKLE_LEAST_S ? (long)s : TRICKLE_LEAST_S);
+    }
     if (c->ca_file) SET(CURLOPT_CAINFO, c->ca_file);
     if (c->proxy) SET(CURLOPT_PROXY, c->proxy);
     return ok;
@@ -247,7 +255,8 @@ static bool set_rest(http_transfer *t) {
 
 /* A handle whose last transfer broke off may keep its buffers, and refuses new sizes then; the old ones will do. */
 static void set_buffers(http_transfer *t) {
-    (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+    int64_t expected = t->request->expected_bytes;
+    (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, expected > 0 && expected < SMALL_BUFFER_BYTES ? SMALL_BUFFER_BYTES : BUFFER_BYTES);
     if (body_length(t->request) > BUFFER_BYTES) (void)curl_easy_setopt(t->easy, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
 }
 
@@ -290,7 +299,7 @@ silt_status http_attempt_prepare(http_transfer *t, silt_error *err) {
 
 void http_attempt_started(http_transfer *t) {
     t->running = true;
-    t->moved_ms = time_monotonic_ms();
+    t->began_ms = t->moved_ms = time_monotonic_ms();
     atomic_fetch_add(&t->client->attempts, 1);
 }
 

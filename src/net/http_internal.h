@@ -26,7 +26,9 @@ typedef struct http_transfer {
     int attempts;      /**< begun */
     int sends;         /**< times that libcurl set out to send in this attempt: on a kept connection that proves dead it does so again by itself */
     bool maybe_applied;
+    int stalls;        /**< attempts that were given up because no byte moved */
     int64_t due_ms;    /**< when the next attempt may begin */
+    int64_t began_ms;  /**< the attempt */
     int64_t moved_ms;  /**< the last byte moved */
     /* what is sent */
     int fd;            /**< of body_file, -1: none */
@@ -47,8 +49,8 @@ typedef struct http_transfer {
 typedef struct http_lane {
     struct http_lane *next;
     CURLM *multi;
-    http_transfer *transfers;
-    size_t n; /**< transfers, = the client's max_connections */
+    http_transfer **transfers; /**< room for the client's max_connections; each owned */
+    size_t n;                  /**< that are there: as many as a call had under way at once */
 } http_lane;
 
 struct http_client {
@@ -59,6 +61,9 @@ struct http_client {
     pthread_cond_t slot_free;
     http_lane *idle; /**< the last used first: its connections are the likeliest to live */
     int busy;        /**< attempts that run */
+    int limit;       /**< of them: max_connections, or fewer since the server asked for less */
+    int good;        /**< answers since the limit was last changed */
+    int64_t eased_ms; /**< when it was last lowered */
     CURLSH *share;   /**< names resolved and TLS sessions, for all lanes */
     pthread_mutex_t share_locks[CURL_LOCK_DATA_LAST];
     atomic_uint_fast64_t requests, attempts, bytes_in, bytes_out;

@@ -68,13 +68,21 @@ static silt_status fault_read(store *s, str path, int64_t offset, int64_t length
 static silt_status fault_stat(store *s, str path, arena *a, store_entry *out, silt_error *err) {
     AROUND("stat", path, store_stat(f->inner, path, a, out, err));
 }
+
+#define AROUND_TWICE(call, path, expression)                         \
+    fault_store *f = (fault_store *)s;                               \
+    store_fault fault;                                               \
+    TRY(ask(f, call, path, &fault, err));                            \
+    if (fault == FAULT_TWICE) (void)!(expression);                   \
+    return answer(fault, call, path, (expression), err)
+
 static silt_status fault_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) {
-    AROUND("put", path, store_put(f->inner, path, bytes, mode, err));
+    AROUND_TWICE("put", path, store_put(f->inner, path, bytes, mode, err));
 }
 static silt_status fault_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {
     AROUND("list", dir, store_list(f->inner, dir, start_at, recursive, a, out, err));
 }
-static silt_status fault_remove(store *s, str path, silt_error *err) { AROUND("remove", path, store_remove(f->inner, path, err)); }
+static silt_status fault_remove(store *s, str path, silt_error *err) { AROUND_TWICE("remove", path, store_remove(f->inner, path, err)); }
 static silt_status fault_make_dirs(store *s, str dir, silt_error *err) { AROUND("make_dirs", dir, store_make_dirs(f->inner, dir, err)); }
 static silt_status fault_remove_dir(store *s, str dir, silt_error *err) { AROUND("remove_dir", dir, store_remove_dir(f->inner, dir, err)); }
 static silt_status fault_local_read_path(store *s, str path, arena *a, str *out, silt_error *err) {
@@ -102,6 +110,7 @@ static silt_status fault_remove_below(store *s, str dir, const str *names, size_
         silt_error why = {.status = SILT_OK};
         out[i] = ask(f, "remove", names[i], &fault, &why);
         if (out[i] == SILT_OK) TRY(store_remove_below(f->inner, dir, &names[i], 1, &out[i], &why));
+        if (fault == FAULT_TWICE) TRY(store_remove_below(f->inner, dir, &names[i], 1, &out[i], &why));
         if (fault != FAULT_FAIL && fault != FAULT_CRASH) out[i] = answer(fault, "remove", names[i], out[i], &why);
         if (!told && out[i] != SILT_OK && out[i] != SILT_NOT_FOUND && err) *err = why, told = true;
     }

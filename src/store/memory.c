@@ -3,15 +3,13 @@
  * contract says, and its clock is a counter, so that a test's commit times are its own choice. Where another library needs a
  * file (local_read_path, write_begin) it is written to a temporary folder that close removes.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temp_folder.h"
 #include "base/uri.h"
 #include "store/store.h"
 
@@ -30,8 +28,7 @@ typedef struct memory_store {
     object *objects; /* ascending by path; "/" is not in it */
     size_t count, capacity;
     int64_t next_ms;
-    char folder[64]; /* of local files; empty until needed */
-    uint64_t next_file;
+    temp_folder temp; /* of local files; not open until needed */
 } memory_store;
 
 static str path_of(const object *o) { return (str){o->path, o->path_len}; }
@@ -235,18 +232,7 @@ static silt_status remove_dir_locked(memory_store *m, str dir, silt_error *err) 
 
 /* ---- local files ---- */
 
-/* A fresh name in the store's temporary folder, which is made on first use; under the lock. */
-static silt_status local_name(memory_store *m, str path, arena *a, str *out, silt_error *err) {
-    if (!m->folder[0]) {
-        char name[sizeof m->folder] = "/tmp/silt-memory-XXXXXX";
-        if (!mkdtemp(name)) return error_from_errno(err, errno, "mkdtemp", str_of(name));
-        memcpy(m->folder, name, sizeof name);
-    }
-    str end = path_name(path); /* keeps what an engine tells by the name's end */
-    if (end.len > 100) end = str_slice(end, end.len - 100, end.len);
-    *out = arena_printf(a, "%s/%llu-%.*s", m->folder, (unsigned long long)m->next_file++, STR_ARG(end));
-    return str_is_null(*out) ? error_no_memory(err) : SILT_OK;
-}
+static silt_status local_name(memory_store *m, str path, arena *a, str *out, silt_error *err) { return temp_folder_name(&m->temp, STR_NULL, path, a, out, err); }
 
 static silt_status write_file(str path, const char *bytes, size_t len, silt_error *err) {
     FILE *file = fopen(path.ptr, "wb");
@@ -266,15 +252,6 @@ static silt_status read_file(str path, buf *out, silt_error *err) {
     fclose(file);
     if (!ok) return error_from_errno(err, EIO, "read", path);
     return buf_ok(out) ? SILT_OK : error_no_memory(err);
-}
-
-static void remove_folder(const char *folder) {
-    DIR *stream = opendir(folder);
-    struct dirent *entry;
-    while (stream && (entry = readdir(stream)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(stream), entry->d_name, 0);
-    if (stream) closedir(stream);
-    rmdir(folder);
 }
 
 static silt_status local_read_path_locked(memory_store *m, str path, arena *a, str *out, silt_error *err) {
@@ -336,7 +313,7 @@ static void memory_close(store *s) {
     memory_store *m = (memory_store *)s;
     for (size_t i = 0; i < m->count; i++) release(&m->objects[i]);
     free(m->objects);
-    if (m->folder[0]) remove_folder(m->folder);
+    temp_folder_close(&m->temp);
     pthread_mutex_destroy(&m->lock);
     free(m);
 }

@@ -15,18 +15,22 @@ typedef struct many {
     const store_read_options *o;
 } many;
 
-static silt_status read_nth(void *ctx, size_t i, silt_error *err) {
-    const many *m = ctx;
-    store_range *r = &m->ranges[i];
+silt_status store_read_range(store *s, store_range *ranges, size_t i, const store_read_options *o, silt_error *err) {
+    store_range *r = &ranges[i];
     silt_error why = {.status = SILT_OK};
-    silt_status status = cancel_check(m->o->cancel, &why);
-    if (status == SILT_OK) status = store_read(m->s, r->path, r->offset, r->length, r->out, &why);
+    silt_status status = cancel_check(o->cancel, &why);
+    if (status == SILT_OK) status = store_read(s, r->path, r->offset, r->length, r->out, &why);
     if (status == SILT_OK && !buf_ok(r->out)) status = error_no_memory(&why);
-    if (status == SILT_OK && m->o->done) status = m->o->done(m->o->ctx, i, &why);
+    if (status == SILT_OK && o->done) status = o->done(o->ctx, i, &why);
     r->status = status;
-    if (status == SILT_OK || (status == SILT_NOT_FOUND && m->o->keep_going)) return SILT_OK;
+    if (status == SILT_OK || (status == SILT_NOT_FOUND && o->keep_going)) return SILT_OK;
     if (err) *err = why;
     return status;
+}
+
+static silt_status read_nth(void *ctx, size_t i, silt_error *err) {
+    const many *m = ctx;
+    return store_read_range(m->s, m->ranges, i, m->o, err);
 }
 
 silt_status store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err) {
@@ -39,6 +43,8 @@ silt_status store_read_many(store *s, store_range *ranges, size_t n, const store
 }
 
 int store_parallel(const store *s) { return s->ops->parallel > 0 ? s->ops->parallel : s->ops->local_ranges ? REMOTE_PARALLEL : DEFAULT_PARALLEL; }
+
+int store_threads(const store *s, int n_threads) { return store_is_remote(s) ? store_parallel(s) : n_threads; }
 
 bool store_is_remote(const store *s) { return s->ops->local_ranges != NULL || s->ops->parallel > 0; }
 
@@ -58,4 +64,16 @@ silt_status store_local_ranges(store *s, const store_sparse *files, size_t n, co
     *out_failed = n;
     if (!s->ops->local_ranges) return local_paths(s, files, n, cancel, a, out_paths, out_failed, err);
     return s->ops->local_ranges(s, files, n, cancel, a, out_paths, out_failed, err);
+}
+
+silt_status store_fetch_ahead(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *a, silt_error *err) {
+    return n && s->ops->fetch_ahead ? s->ops->fetch_ahead(s, files, n, cancel, a, err) : SILT_OK;
+}
+
+int64_t store_kept_ns(store *s, const store_sparse *file) { return s->ops->kept_ns ? s->ops->kept_ns(s, file) : INT64_MAX; }
+
+int64_t store_hint(store *s, str log_dir) { return s->ops->hint ? s->ops->hint(s, log_dir) : -1; }
+
+void store_set_hint(store *s, str log_dir, int64_t version) {
+    if (s->ops->set_hint) s->ops->set_hint(s, log_dir, version);
 }

@@ -88,7 +88,7 @@ static silt_status open_locked(store_registry *r, const back_end *b, str authori
     str prefix = local ? STR("file:") : arena_printf(r->a, "%.*s://%.*s", STR_ARG(b->scheme), STR_ARG(authority));
     if (str_is_null(entry.authority) || str_is_null(prefix)) return error_no_memory(err);
     TRY(b->open(entry.authority, b->config, &entry.store, err));
-    entry.store->uri_prefix = prefix.ptr;
+    for (store *s = entry.store; s; s = s->inner) s->uri_prefix = prefix.ptr;
     if (!ARENA_PUSH(r->a, r->stores, r->n_stores, r->store_capacity, entry)) {
         store_close(entry.store);
         return error_no_memory(err);

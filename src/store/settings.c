@@ -17,3 +17,12 @@ bool store_setting_flag(const store_settings *s, const char *key, bool absent) {
     if (str_eq_ascii_fold(value, STR("true"))) return true;
     return str_eq_ascii_fold(value, STR("false")) ? false : absent;
 }
+
+silt_status store_setting_temp_dir(const store_settings *s, arena *a, str *out, silt_error *err) {
+    str folder = str_trim(store_setting(s, "silt.temp.dir"));
+    *out = STR_NULL;
+    if (folder.len == 0) return SILT_OK;
+    if (folder.ptr[0] != '/') return err_INVALID_PARAMETER_VALUE(err, STR("silt.temp.dir"), folder, "an absolute path");
+    *out = arena_str(a, folder);
+    return str_is_null(*out) ? error_no_memory(err) : SILT_OK;
+}

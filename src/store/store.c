@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "base/uri.h"
+
 static silt_status check_path(str path, silt_error *err) {
     if (path.len > 0 && path.ptr[0] == '/' && str_find_char(path, '\0') == SIZE_MAX) return SILT_OK;
     return err_INVALID_PARAMETER_VALUE(err, STR("path"), path, "an absolute path without a NUL byte");
@@ -28,12 +30,35 @@ const char *store_uri_prefix(const store *s) {
     return strcmp(s->ops->name, "local") == 0 ? "file:" : "";
 }
 
+/* Of URIs, those of web servers alone are decoded where they are read: only they are encoded here. */
+str store_path_named(const store *s, str path, arena *a) {
+    const char *prefix = store_uri_prefix(s);
+    if (strcmp(prefix, "file:") == 0) return path;
+    str text = strncmp(prefix, "http", 4) == 0 ? uri_encode_path(path, a) : path;
+    str named = str_is_null(text) ? text : arena_printf(a, "%s%.*s", prefix, STR_ARG(text));
+    return str_is_null(named) ? path : named;
+}
+
+silt_status store_path_error(const store *s, str path, silt_status (*make)(silt_error *err, str named), silt_error *err) {
+    arena *a = err ? arena_new() : NULL;
+    silt_status status = make(err, a ? store_path_named(s, path, a) : path);
+    arena_free(a);
+    return status;
+}
+
 void store_close(store *s) {
     if (s) s->ops->close(s);
 }
 
 void store_guard(store *s, buf *out) {
     if (s->ops->guard) s->ops->guard(s, out);
+}
+
+const char *store_take_news(store *s) {
+    const char *news = NULL;
+    for (; s && !news; s = s->inner)
+        if (s->ops->take_news) news = s->ops->take_news(s);
+    return news;
 }
 
 silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
@@ -104,15 +129,30 @@ silt_status store_write_begin(store *s, str path, arena *a, str *out_local, silt
     return s->ops->write_begin(s, path, a, out_local, err);
 }
 
+void store_write_follow(store *s, str path, str local) {
+    if (s->ops->write_follow) s->ops->write_follow(s, path, local);
+}
+
+/* A data file in doubt is no commit in doubt: nothing refers to it, and its statement has failed. */
+static silt_status not_written(silt_error *err, str named) { return err_IO_ERROR(err, "write", named); }
+
+static silt_status data_file_status(const store *s, silt_status status, str path, silt_error *err) {
+    if (status != SILT_UNKNOWN) return status;
+    silt_error why = err ? *err : (silt_error){.status = SILT_OK};
+    status = store_path_error(s, path, not_written, err);
+    error_detail(err, "%s", why.message);
+    return status;
+}
+
 silt_status store_write_finish(store *s, str path, str local, silt_error *err) {
     TRY(check_file(path, err));
-    return s->ops->write_finish(s, path, local, err);
+    return data_file_status(s, s->ops->write_finish(s, path, local, err), path, err);
 }
 
 silt_status store_write_finish_many(store *s, const str *paths, const str *locals, size_t n, silt_error *err) {
     for (size_t i = 0; i < n; i++) TRY(check_file(paths[i], err));
-    if (s->ops->write_finish_many) return s->ops->write_finish_many(s, paths, locals, n, err);
-    for (size_t i = 0; i < n; i++) TRY(s->ops->write_finish(s, paths[i], locals[i], err));
+    if (s->ops->write_finish_many) return data_file_status(s, s->ops->write_finish_many(s, paths, locals, n, err), n ? paths[0] : STR_NULL, err);
+    for (size_t i = 0; i < n; i++) TRY(store_write_finish(s, paths[i], locals[i], err));
     return SILT_OK;
 }
 

@@ -109,6 +109,8 @@ typedef struct store_ops {
     silt_status (*remove_dir)(store *s, str dir, silt_error *err); /**< only an empty one */
     silt_status (*local_read_path)(store *s, str path, arena *arena, str *out, silt_error *err);
     silt_status (*write_begin)(store *s, str path, arena *arena, str *out_local, silt_error *err);
+    /** May be NULL: nothing is done. See store_write_follow. */
+    void (*write_follow)(store *s, str path, str local);
     silt_status (*write_finish)(store *s, str path, str local, silt_error *err);
     void (*write_abort)(store *s, str path, str local);
     /** May be NULL: then store_write_finish_many calls write_finish for each. */
@@ -131,6 +133,13 @@ typedef struct store_ops {
     silt_status (*read_many)(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err);
     /** May be NULL: then store_local_ranges gives local_read_path of each. The read cache has it; back ends do not. */
     silt_status (*local_ranges)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err);
+    /** May be NULL: nothing is kept. See store_kept_ns; the read cache has it. */
+    int64_t (*kept_ns)(store *s, const store_sparse *file);
+    /** May both be NULL: nothing is remembered. See store_hint; the read cache has them. */
+    int64_t (*hint)(store *s, str log_dir);
+    void (*set_hint)(store *s, str log_dir, int64_t version);
+    /** May be NULL: nothing is done. See store_fetch_ahead; the read cache has it. */
+    silt_status (*fetch_ahead)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, silt_error *err);
     /**
      * May be NULL for stores of this process alone (memory). Append what tells this store from every other, for the read cache's keys: scheme, endpoint, bucket or
      * container, account; never a credential. Two sessions that see the same bytes under the same paths give the same text.
@@ -138,19 +147,29 @@ typedef struct store_ops {
     void (*identity)(store *s, buf *out);
     /** May be NULL: writers are always kept apart. Append, for people, what keeps them apart when they commit; begins with "unsafe: " where nothing does. */
     void (*guard)(store *s, buf *out);
+    /** May be NULL: never. A text that lives as long as the process, once; else NULL. */
+    const char *(*take_news)(store *s);
 } store_ops;
 
 /** The head of every implementation's struct. */
 struct store {
     const store_ops *ops;
     const char *uri_prefix; /**< what stands before its paths in a URI ("file:", "s3a://bucket"); set by the registry that opened it, NULL otherwise */
+    store *inner;           /**< of a store in front of another one, with the same paths: that one, which the registry names with it; NULL otherwise */
 };
 
 /** What makes a URI of a path of this store when put before it: "file:", "s3a://bucket"; "" where it has none. Borrowed from the store. */
 const char *store_uri_prefix(const store *s);
 
+/** The path as messages name it: a URI of a remote store, the plain path of a local one (and where memory is short). In `a`. */
+str store_path_named(const store *s, str path, arena *a);
+/** The error that `make` (a row of errors.def about one path) makes of a path of this store, which is named so. */
+silt_status store_path_error(const store *s, str path, silt_status (*make)(silt_error *err, str named), silt_error *err);
+
 /** What keeps writers apart when they commit (see store_ops.guard); nothing is appended by stores that always do. */
 void store_guard(store *s, buf *out);
+/** What users should know since a commit of this store changed it for other writers, told once; else NULL. The store's, or that of one behind it. */
+const char *store_take_news(store *s);
 
 void store_close(store *s); /**< NULL is fine */
 /** Append bytes [offset, offset+length) to out; length < 0 = to the end; a range beyond the end gives what is there. */
@@ -191,16 +210,40 @@ silt_status store_local_read_path(store *s, str path, arena *arena, str *out, si
  * @return NOT_FOUND, IO (also where an object is shorter than size_bytes says), NO_SPACE, CANCELLED, …
  */
 silt_status store_local_ranges(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err) MUST_CHECK;
+/**
+ * Have whole files at hand for store_read, fetched in as few round trips as the store can do it in; spans are not looked at. Best effort: what could not be had is for its reader to complain about. Files may be
+ * kept until `arena` ends. @return CANCELLED, NO_MEMORY, or what stopped the fetching, of which nothing follows
+ */
+silt_status store_fetch_ahead(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, silt_error *err) MUST_CHECK;
+/**
+ * When something was last added to what is kept on the local disk of this file (path, size_bytes and tag as given to store_local_ranges), in ns since the epoch by the local clock; INT64_MAX: nothing is kept, or
+ * it cannot be told. What was there before a listing was asked for, and has the tag that it then told, is all of one version.
+ */
+int64_t store_kept_ns(store *s, const store_sparse *file);
+/**
+ * A number that was remembered on the local disk for a folder of a log: the version of a checkpoint that was seen there, from which on it may be enough to list. It may be old, or of another table that was there;
+ * -1: none. Saves a request for _last_checkpoint, which is no more than a hint either.
+ */
+int64_t store_hint(store *s, str log_dir);
+void store_set_hint(store *s, str log_dir, int64_t version); /**< best effort */
 /** Are local paths of this store's files the files themselves? Otherwise reading a part costs less than reading all, and requests cost time: see store_local_ranges. */
 bool store_is_remote(const store *s);
 /** How many requests at once this store is fast with. */
 int store_parallel(const store *s);
+/** Threads for work of which each piece waits for this store: as many as it is fast with where it is remote, else `n_threads`. */
+int store_threads(const store *s, int n_threads);
 /** The whole object into a local file (one that store_write_begin gave, of this or another store), which is made or emptied; not durable by that. *out_bytes is what was copied. */
 silt_status store_copy_out(store *s, str path, str local, const struct cancel_token *cancel, int64_t *out_bytes, silt_error *err) MUST_CHECK;
 /** Begin a data file: *out_local is where another library (the engine's COPY) is to write it; parents exist. */
 silt_status store_write_begin(store *s, str path, arena *arena, str *out_local, silt_error *err) MUST_CHECK;
+/**
+ * The file that store_write_begin gave is written from its front to its end from now on: a remote store may send what is there of it meanwhile. Nothing is readable before store_write_finish, which sends all
+ * again where something else became of the file. Best effort.
+ */
+void store_write_follow(store *s, str path, str local);
 /** Make it durable under `path` (fsync, or upload). Where *out_local is `path` itself, the writer may have used another name in the same folder (say, one that
- * listings hide, .silt-<x>.tmp): it is moved to `path` at once, over what is there, so that readers never see a part of it. */
+ * listings hide, .silt-<x>.tmp): it is moved to `path` at once, over what is there, so that readers never see a part of it. Never SILT_UNKNOWN: an outcome that could not be learned is SILT_IO, and
+ * the file may be there. */
 silt_status store_write_finish(store *s, str path, str local, silt_error *err) MUST_CHECK;
 /** write_finish for the files of one commit together: files are made durable side by side and each folder once, which for 1,000 files in 100
  * folders is 900 fewer waits for the disk. On failure any of them may be durable; abort them all. */

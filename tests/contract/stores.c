@@ -52,7 +52,7 @@ static str get_pair(void *ctx, const char *key) {
 }
 
 static silt_status open_with(store_open_fn open, const char *authority, pair *pairs, store **out, silt_error *err) {
-    store_settings settings = {get_pair, pairs};
+    store_settings settings = {.get = get_pair, .ctx = pairs};
     return open(str_of(authority), &settings, out, err);
 }
 

@@ -324,6 +324,42 @@ static void a_checkpoint_s_columns(void **state) {
     same("SELECT max(id) FROM delta.`T/cp`");
 }
 
+/* What a process reads of a table of which another one kept all: nothing; one listing tells what is new. */
+static void a_table_that_is_kept_costs_a_listing(void **state) {
+    (void)state;
+    must(writer, "CREATE TABLE delta.`T/kept` (id BIGINT) USING delta TBLPROPERTIES ('delta.checkpointInterval' = '3')");
+    for (int i = 0; i < 7; i++) must(writer, "INSERT INTO delta.`T/kept` VALUES (1)");
+    open_reader(0);
+    same("SELECT count(*) FROM delta.`T/kept`");
+    same("SELECT sum(id) FROM delta.`T/kept`");
+    usleep(2200000); /* after which no clock's step can mean that the checkpoint was read later than it was listed */
+    open_reader(0);
+    must(reader, "SELECT sum(id) FROM delta.`T/kept`");
+    remote_counts c = counts();
+    if (c.lists != 1 || c.reads != 0 || c.stats > 1) fail_msg("%d reads, %d lists, %d stats", (int)c.reads, (int)c.lists, (int)c.stats);
+    must(writer, "INSERT INTO delta.`T/kept` VALUES (100000)"); /* and it is no old answer */
+    open_reader(0);
+    assert_int_equal(number(reader, "SELECT sum(id) FROM delta.`T/kept`"), 100007);
+}
+
+/* The hint that was kept is of a table that is no more: another one stands there, with a shorter log, then with a longer one of which that checkpoint was cleaned up. */
+static void a_hint_of_another_table(void **state) {
+    (void)state;
+    open_reader(0);
+    must(writer, "CREATE TABLE delta.`T/hinted` (id BIGINT) USING delta TBLPROPERTIES ('delta.checkpointInterval' = '3')");
+    for (int i = 0; i < 7; i++) must(writer, "INSERT INTO delta.`T/hinted` VALUES (1)");
+    same("SELECT count(*) FROM delta.`T/hinted`");
+    shell("rm -rf '%s/hinted'", folder);
+    must(writer, "CREATE TABLE delta.`T/hinted` (id BIGINT) USING delta TBLPROPERTIES ('delta.checkpointInterval' = '100')");
+    must(writer, "INSERT INTO delta.`T/hinted` VALUES (5)");
+    open_reader(0);
+    assert_int_equal(number(reader, "SELECT sum(id) FROM delta.`T/hinted`"), 5);
+    for (int i = 0; i < 12; i++) must(writer, "INSERT INTO delta.`T/hinted` VALUES (1)");
+    open_reader(0);
+    assert_int_equal(number(reader, "SELECT sum(id) FROM delta.`T/hinted`"), 17);
+    assert_int_equal(number(reader, "SELECT sum(id) FROM delta.`T/hinted` VERSION AS OF 1"), 5);
+}
+
 /* ---- a checkpoint that somebody writes again meanwhile ---- */
 
 #define CHECKPOINT "%s/cpa/_delta_log/00000000000000000000.checkpoint.parquet"
@@ -446,6 +482,8 @@ int main(void) {
         cmocka_unit_test(a_log_is_read_side_by_side),
         cmocka_unit_test(a_poll_is_one_request),
         cmocka_unit_test(a_checkpoint_s_columns),
+        cmocka_unit_test(a_table_that_is_kept_costs_a_listing),
+        cmocka_unit_test(a_hint_of_another_table),
         cmocka_unit_test(a_checkpoint_that_is_rewritten),
         cmocka_unit_test(files_by_location),
         cmocka_unit_test(a_missing_file_is_named),

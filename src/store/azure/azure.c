@@ -181,10 +181,21 @@ static bool azure_is_taken(const http_response *r, const object_error *e) {
     return r->status == 403 && str_eqz(e->code, "UnauthorizedBlobOverwrite");
 }
 
-static void azure_parse_error(const http_response *r, arena *a, object_error *out) {
+/* A container that is not public answers whom it does not know with ResourceNotFound, which is then no answer to whether something is there. */
+static object_meaning azure_meaning_of(str code, bool anonymous) {
+    if (str_eqz(code, "BlobNotFound") || str_eqz(code, "PathNotFound")) return OBJECT_ABSENT;
+    if (str_eqz(code, "ResourceNotFound")) return anonymous ? OBJECT_DENIED : OBJECT_ABSENT;
+    if (str_eqz(code, "ContainerNotFound") || str_eqz(code, "FilesystemNotFound")) return OBJECT_NO_BUCKET;
+    return OBJECT_OTHER;
+}
+
+static void azure_parse_error(object_store *o, const http_response *r, arena *a, object_error *out) {
+    bool anonymous = ((azure_store *)o)->account.auth == AZURE_ANONYMOUS;
     str code = http_header_get(r, "x-ms-error-code");
     azure_error_parse(r->body, a, out);
     if (!str_is_null(code)) out->code = code;
+    out->meaning = azure_meaning_of(out->code, anonymous);
+    if (anonymous) out->remark = "asked without a credential, since none is configured for this account";
 }
 
 static silt_status azure_list_request(object_store *o, const object_listing *l, str mark, http_header *headers, http_request *out, arena *a, silt_error *err) {
@@ -277,12 +288,13 @@ static silt_status put_block_list(azure_store *z, const char *upload, str key, s
     r.url = str_is_null(url) ? STR_NULL : arena_printf(a, "%.*s?comp=blocklist", STR_ARG(url));
     if (str_is_null(r.body) || str_is_null(r.url)) return error_no_memory(err);
     silt_status status = object_send(&z->object, &r, "Writing", a, &answer, err);
-    *out_unsure = answer.may_have_applied;
+    *out_unsure = answer.may_have_applied || answer.status == 400;
     if (status != SILT_OK || http_is_ok(&answer)) return status;
     return object_error_of(&z->object, &answer, "Writing", key, a, err);
 }
 
-/* After the list was carried out and its answer lost, the second one fails: its blocks are no longer loose. Then what is there tells. */
+/* After the list was carried out, a second one fails (400, InvalidBlockList): its blocks are no longer loose. It may be ours, because an answer was lost, or one
+ * that something on the way sent. Then what is there tells. */
 static silt_status finish_blocks(azure_store *z, const char *upload, str key, int64_t size, size_t n, arena *a, silt_error *err) {
     silt_error why = {0}, ignored = {0};
     store_entry entry;
@@ -295,7 +307,8 @@ static silt_status finish_blocks(azure_store *z, const char *upload, str key, in
     return status;
 }
 
-static silt_status azure_upload(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err) {
+static silt_status azure_upload(object_store *o, str key, str local, int64_t size, const struct object_early *early, arena *a, silt_error *err) {
+    (void)early; /* none, without object_driver.early */
     char upload[37];
     int64_t piece = o->piece_bytes;
     while (size / piece >= BLOCKS_MAX) piece *= 2;
@@ -348,7 +361,7 @@ static silt_status set_up(azure_store *z, str authority, const store_settings *s
 }
 
 silt_status store_azure_open(str authority, void *config, store **out, silt_error *err) {
-    http_options options = {.max_connections = 32, .ca_file = store_setting(config, "silt.azure.caFile"), .proxy = store_setting(config, "silt.azure.proxy")};
+    http_options options = {.max_connections = OBJECT_CONNECTIONS, .ca_file = store_setting(config, "silt.azure.caFile"), .proxy = store_setting(config, "silt.azure.proxy")};
     object_store *o;
     object_store_patience(config, &options);
     TRY(object_store_new(&azure_driver, sizeof(azure_store), &options, &o, err));

@@ -157,9 +157,9 @@ static void end_of_error(document *d, void *ctx, str text) {
 
 /* The message's first line: those behind it hold the request's id, and at a wrong signature the text that was signed. */
 void azure_error_parse(str xml, arena *a, object_error *out) {
-    *out = (object_error){STR_NULL, STR_NULL};
+    *out = (object_error){.code = STR_NULL, .message = STR_NULL};
     if (str_starts_with(xml, STR("\xef\xbb\xbf"))) xml = str_slice(xml, 3, xml.len);
-    if (!read_document(xml, a, NULL, end_of_error, out)) *out = (object_error){STR_NULL, STR_NULL};
+    if (!read_document(xml, a, NULL, end_of_error, out)) *out = (object_error){.code = STR_NULL, .message = STR_NULL};
     size_t line = str_find_char(out->message, '\n');
     if (line != SIZE_MAX) out->message = str_trim(str_slice(out->message, 0, line));
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ typedef struct cache_store {
     str identity; /* owned */
     cache_lease *lease;
     cache_known *known;
+    cache_packs *packs;
     cache_pace pace;
 } cache_store;
 
@@ -56,6 +58,7 @@ static silt_status cache_remove(store *s, str path, silt_error *err) {
 static silt_status cache_make_dirs(store *s, str dir, silt_error *err) { return store_make_dirs(inner_of(s), dir, err); }
 static silt_status cache_remove_dir(store *s, str dir, silt_error *err) { return store_remove_dir(inner_of(s), dir, err); }
 static silt_status cache_write_begin(store *s, str path, arena *a, str *out_local, silt_error *err) { return store_write_begin(inner_of(s), path, a, out_local, err); }
+static void cache_write_follow(store *s, str path, str local) { store_write_follow(inner_of(s), path, local); }
 static silt_status cache_write_finish(store *s, str path, str local, silt_error *err) {
     cache_known_forget(known_of(s), path);
     return store_write_finish(inner_of(s), path, local, err);
@@ -84,7 +87,7 @@ static silt_status cache_remove_below(store *s, str dir, const str *names, size_
 static silt_status cache_real_path(store *s, str path, arena *a, str *out, silt_error *err) { return store_real_path(inner_of(s), path, a, out, err); }
 static silt_status cache_read_many(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err) {
     store_read_options all = *o;
-    if (all.in_flight <= 0) all.in_flight = store_parallel(s);
+    if (all.in_flight <= 0 && !inner_of(s)->ops->read_many) all.in_flight = store_parallel(s);
     return store_read_many(inner_of(s), ranges, n, &all, err);
 }
 static void cache_identity(store *s, buf *out) { inner_of(s)->ops->identity(inner_of(s), out); }
@@ -156,8 +159,14 @@ static void make_room(cache_store *c, int64_t bytes) {
     if (bytes > limit) (void)!cache_evict(&c->folder, limit - limit / 10, &left, NULL, NULL);
 }
 
+static void add_counts(cache_store *c, const cache_counts *add) {
+    cache_counts now;
+    cache_counts_add(&c->folder, add, &now);
+    make_room(c, now.bytes);
+}
+
 static void count(cache_store *c, const cache_want *wants, size_t n, int64_t fetched) {
-    cache_counts add = {.bytes_fetched = (uint64_t)fetched, .bytes = fetched}, now;
+    cache_counts add = {.bytes_fetched = (uint64_t)fetched, .bytes = fetched};
     for (size_t i = 0; i < n; i++) {
         int64_t wanted = wants[i].n_spans ? 0 : wants[i].key.size;
         for (size_t k = 0; k < wants[i].n_spans; k++) wanted += wants[i].spans[k].length;
@@ -168,8 +177,7 @@ static void count(cache_store *c, const cache_want *wants, size_t n, int64_t fet
             add.misses++;
         }
     }
-    cache_counts_add(&c->folder, &add, &now);
-    make_room(c, now.bytes);
+    add_counts(c, &add);
 }
 
 /* ---- local paths ---- */
@@ -256,7 +264,54 @@ static silt_status cache_local_read_path(store *s, str path, arena *a, str *out,
     return cache_local_ranges(s, &whole, 1, NULL, a, out, &unused, err);
 }
 
+static int64_t cache_kept_ns(store *s, const store_sparse *file) {
+    const cache_store *c = (const cache_store *)s;
+    struct stat st;
+    cache_key key;
+    arena *a = arena_new();
+    bool known = a && file->size_bytes >= 0 && cache_key_make(&c->folder, c->identity, file, a, &key, NULL) == SILT_OK && stat(key.data.ptr, &st) == 0;
+    arena_free(a);
+    return known ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : INT64_MAX;
+}
+
+static int64_t cache_hint(store *s, str log_dir) {
+    const cache_store *c = (const cache_store *)s;
+    return cache_packs_hint(c->packs, &c->folder, c->identity, log_dir);
+}
+static void cache_set_hint(store *s, str log_dir, int64_t version) {
+    const cache_store *c = (const cache_store *)s;
+    if (cache_folder_make(&c->folder, NULL) == SILT_OK) cache_packs_set_hint(c->packs, &c->folder, c->identity, log_dir, version);
+}
+
 /* ---- reading files of logs ---- */
+
+static silt_status fetch_small(cache_store *c, const store_sparse *files, size_t n, const cancel_token *cancel, silt_error *err) {
+    cache_counts counts = {0};
+    if (n == 0) return SILT_OK;
+    TRY(cache_folder_make(&c->folder, err));
+    silt_status status = cache_ahead(c->packs, c->inner, store_parallel(&c->base), &c->folder, c->identity, files, n, cancel, &counts, err);
+    add_counts(c, &counts);
+    return status;
+}
+
+static silt_status fetch_ahead(cache_store *c, const store_sparse *files, size_t n, const cancel_token *cancel, arena *a, arena *scratch, silt_error *err) {
+    const store_sparse *sized;
+    size_t n_small = 0, n_large = 0, unused;
+    store_sparse *small = ARENA_ARRAY(scratch, n, store_sparse), *large = ARENA_ARRAY(scratch, n, store_sparse);
+    str *paths = ARENA_ARRAY(scratch, n, str);
+    if (!small || !large || !paths) return error_no_memory(err);
+    TRY(ask_sizes(c, files, n, scratch, &sized, err));
+    for (size_t i = 0; i < n; i++) *(cache_packs_takes(&sized[i]) ? &small[n_small++] : &large[n_large++]) = sized[i];
+    TRY(fetch_small(c, small, n_small, cancel, err));
+    return n_large ? make_local(c, large, n_large, cancel, a, scratch, paths, &unused, err) : SILT_OK;
+}
+
+static silt_status cache_fetch_ahead(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *a, silt_error *err) {
+    arena *scratch = arena_new();
+    silt_status status = scratch ? fetch_ahead((cache_store *)s, files, n, cancel, a, scratch, err) : error_no_memory(err);
+    arena_free(scratch);
+    return status;
+}
 
 /* A commit is read whole at first and its statistics again later: one request. Of larger files (checkpoints in JSON) what is asked for. */
 #define WHOLE_BYTES ((int64_t)4 << 20)
@@ -305,6 +360,12 @@ static bool read_kept(cache_store *c, const store_sparse *file, int64_t offset, 
     return done;
 }
 
+/* The same of a small file of a log. */
+static bool read_packed(cache_store *c, const store_sparse *file, int64_t offset, int64_t length, buf *out) {
+    if (!cache_packs_takes(file)) return false;
+    return cache_packs_read(c->packs, file, offset, length, out) || (fetch_small(c, file, 1, NULL, NULL) == SILT_OK && cache_packs_read(c->packs, file, offset, length, out));
+}
+
 static silt_status cache_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
     cache_store *c = (cache_store *)s;
     store_sparse file = {.path = path};
@@ -313,7 +374,7 @@ static silt_status cache_read(store *s, str path, int64_t offset, int64_t length
     bool done = is_vector(path) && length > 0 ? vector_range(offset, length, a, &file) : cache_known_find(c->known, path, a, &file.size_bytes, &file.tag);
     int64_t rest = !done || offset >= file.size_bytes ? 0 : file.size_bytes - offset;
     if (length < 0 || length > rest) length = done ? rest : length;
-    if (done && length > 0) done = read_kept(c, &file, offset, length, a, out);
+    if (done && length > 0) done = read_packed(c, &file, offset, length, out) || read_kept(c, &file, offset, length, a, out);
     arena_free(a);
     return done ? SILT_OK : store_read(c->inner, path, offset, length, out, err);
 }
@@ -324,6 +385,7 @@ static void cache_close(store *s) {
     cache_store *c = (cache_store *)s;
     cache_lease_release(c->lease);
     cache_known_free(c->known);
+    cache_packs_free(c->packs);
     store_close(c->inner);
     pthread_mutex_destroy(&c->pace.lock);
     free((void *)(uintptr_t)c->identity.ptr);
@@ -343,6 +405,7 @@ static store_ops ops_around(const store_ops *inner) {
         .remove_dir = cache_remove_dir,
         .local_read_path = cache_local_read_path,
         .write_begin = cache_write_begin,
+        .write_follow = cache_write_follow,
         .write_finish = cache_write_finish,
         .write_abort = cache_write_abort,
         .write_finish_many = cache_write_finish_many,
@@ -355,6 +418,10 @@ static store_ops ops_around(const store_ops *inner) {
         .parallel = inner->parallel,
         .read_many = cache_read_many,
         .local_ranges = cache_local_ranges,
+        .fetch_ahead = cache_fetch_ahead,
+        .kept_ns = cache_kept_ns,
+        .hint = cache_hint,
+        .set_hint = cache_set_hint,
         .identity = inner->identity ? cache_identity : NULL,
         .guard = inner->guard ? cache_guard : NULL,
     };
@@ -382,7 +449,7 @@ static bool take_identity(cache_store *c) {
 silt_status store_cache_open(store *inner, const store_cache_settings *settings, store **out, silt_error *err) {
     cache_store *c = calloc(1, sizeof *c);
     if (!c) return error_no_memory(err);
-    c->inner = inner;
+    c->inner = c->base.inner = inner;
     c->max_bytes = settings->max_bytes;
     pthread_mutex_init(&c->pace.lock, NULL);
     silt_status status = cache_folder_set(&c->folder, settings->dir, err);
@@ -390,6 +457,7 @@ silt_status store_cache_open(store *inner, const store_cache_settings *settings,
     if (status == SILT_OK && !take_identity(c)) status = error_no_memory(err);
     if (status == SILT_OK && !(c->lease = cache_lease_new(&c->folder))) status = error_no_memory(err);
     if (status == SILT_OK && !(c->known = cache_known_new())) status = error_no_memory(err);
+    if (status == SILT_OK && !(c->packs = cache_packs_new())) status = error_no_memory(err);
     if (status == SILT_OK) {
         c->ops = ops_around(inner->ops);
         c->base.ops = &c->ops;
@@ -397,6 +465,7 @@ silt_status store_cache_open(store *inner, const store_cache_settings *settings,
         return SILT_OK;
     }
     cache_lease_release(c->lease);
+    cache_known_free(c->known);
     pthread_mutex_destroy(&c->pace.lock);
     free((void *)(uintptr_t)c->identity.ptr);
     free(c);

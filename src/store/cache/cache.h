@@ -8,6 +8,7 @@
  *   <dir>/v1/leases/<uuid>            one per process and store, locked as long as it lives; its time is that of the oldest query under way
  *   <dir>/v1/objects/<xx>/<key>.map   which stretches of the object are there, see cache_entry.c; its time is that of the last use
  *   <dir>/v1/objects/<xx>/<key>[.ext] the object, sparse: the engine reads this one
+ *   <dir>/v1/objects/<xx>/<key>.map   without the other: the small files of one log, see cache_pack.c; its time is that of the last use
  */
 #ifndef STORE_CACHE_H
 #define STORE_CACHE_H
@@ -67,6 +68,11 @@ typedef struct cache_key {
 } cache_key;
 silt_status cache_key_make(const cache_folder *f, str identity, const store_sparse *file, arena *a, cache_key *out, silt_error *err) MUST_CHECK;
 
+bool cache_key_make_folder(const cache_key *k); /**< the two hex digits between objects/ and the name; false: errno */
+/** All of it, or false. */
+bool cache_read_at(int fd, char *p, size_t n, int64_t offset);
+bool cache_write_at(int fd, const char *p, size_t n, int64_t offset);
+
 /** Sorted, none touches another. */
 typedef struct cache_spans {
     store_span *items; /**< in the arena given */
@@ -96,6 +102,33 @@ void cache_known_clear(cache_known *k);
 bool cache_known_find(cache_known *k, str path, arena *a, int64_t *out_size, str *out_tag);
 /** The entry's tag, or in its place its time; null on exhaustion. */
 str cache_tag_of(const store_entry *e, arena *a);
+
+/* ---- small files of logs (cache_pack.c) ---- */
+
+typedef struct cache_packs cache_packs;
+/** A file to be added; borrowed. */
+typedef struct cache_packed {
+    const store_sparse *file;
+    str bytes; /**< all of it */
+} cache_packed;
+cache_packs *cache_packs_new(void); /**< NULL on exhaustion */
+void cache_packs_free(cache_packs *all);
+/** Is this one kept in its log's pack? A small text of a log, whole, with size and tag. The functions below are for such alone; any thread. */
+bool cache_packs_takes(const store_sparse *file);
+/** Which of them are there; quickest where those of one folder follow each other. */
+void cache_packs_look(cache_packs *all, const cache_folder *f, str identity, const store_sparse *files, size_t n, bool *out_there);
+/** false: they are not all kept. */
+bool cache_packs_add(cache_packs *all, const cache_folder *f, str identity, const cache_packed *files, size_t n);
+/** Append the stretch, which lies within the file, to *out. false: it is not there. */
+bool cache_packs_read(cache_packs *all, const store_sparse *file, int64_t offset, int64_t length, buf *out);
+
+/** store_hint's number, which stands among the folder's files; -1: none. */
+int64_t cache_packs_hint(cache_packs *all, const cache_folder *f, str identity, str folder);
+void cache_packs_set_hint(cache_packs *all, const cache_folder *f, str identity, str folder, int64_t version);
+
+/** cache_ahead.c: have those files (which cache_packs_takes) there, as far as they can be had. *out counts. @return CANCELLED, NO_MEMORY, and what ended the reading */
+silt_status cache_ahead(cache_packs *all, store *inner, int in_flight, const cache_folder *f, str identity, const store_sparse *files, size_t n, const cancel_token *cancel, cache_counts *out, silt_error *err)
+    MUST_CHECK;
 
 /* ---- removal (cache_evict.c) ---- */
 

@@ -54,28 +54,8 @@ typedef struct entry {
 
 /* ---- checksums ---- */
 
-/* Four lanes, so that a processor has something to do while it waits for a product. Against accidents, not against attackers, whom the folder's permissions keep out. */
-static uint64_t sum_bytes(const char *p, size_t n, uint64_t start) {
-    const uint64_t k = 0x9fb21c651e98df25u;
-    uint64_t lane[4] = {start ^ k, start + k, start ^ (k << 7), start + (k >> 9)};
-    for (; n >= 32; n -= 32, p += 32) {
-        uint64_t word[4];
-        memcpy(word, p, sizeof word);
-        for (int i = 0; i < 4; i++) {
-            lane[i] = (lane[i] ^ word[i]) * k;
-            lane[i] ^= lane[i] >> 29;
-        }
-    }
-    uint64_t end = str_hash((str){p, n});
-    for (int i = 0; i < 4; i++) {
-        end = (end ^ lane[i]) * k;
-        end ^= end >> 32;
-    }
-    return end;
-}
-
 static uint64_t head_sum(const map_head *h, str key) {
-    return sum_bytes(key.ptr, key.len, str_hash((str){(const char *)h, offsetof(map_head, sum)}));
+    return bytes_sum(key.ptr, key.len, str_hash((str){(const char *)h, offsetof(map_head, sum)}));
 }
 
 static uint64_t record_sum(const map_record *r) { return str_hash((str){(const char *)r, offsetof(map_record, sum)}); }
@@ -104,7 +84,7 @@ silt_status cache_key_make(const cache_folder *f, str identity, const store_spar
     str tag = str_is_null(file->tag) ? STR("") : file->tag;
     str text = arena_printf(a, "%.*s\n%.*s\n%lld\n%.*s", STR_ARG(identity), STR_ARG(file->path), (long long)file->size_bytes, STR_ARG(tag));
     if (str_is_null(text)) return error_no_memory(err);
-    uint64_t high = sum_bytes(text.ptr, text.len, 1), low = sum_bytes(text.ptr, text.len, 2);
+    uint64_t high = bytes_sum(text.ptr, text.len, 1), low = bytes_sum(text.ptr, text.len, 2);
     str ext = extension_of(file->path);
     str base = arena_printf(a, "%s/objects/%02x/%016llx%016llx", f->dir, (unsigned)(high >> 56), (unsigned long long)high, (unsigned long long)low);
     if (str_is_null(base)) return error_no_memory(err);
@@ -157,7 +137,7 @@ bool cache_spans_cover(const cache_spans *s, int64_t offset, int64_t length) {
 
 static int64_t data_ns(const struct stat *st) { return (int64_t)st->st_mtim.tv_sec * NS_PER_S + st->st_mtim.tv_nsec; }
 
-static bool write_at(int fd, const char *p, size_t n, int64_t offset) {
+bool cache_write_at(int fd, const char *p, size_t n, int64_t offset) {
     while (n > 0) {
         ssize_t done = pwrite(fd, p, n, offset);
         if (done < 0 && errno == EINTR) continue;
@@ -169,7 +149,7 @@ static bool write_at(int fd, const char *p, size_t n, int64_t offset) {
     return true;
 }
 
-static bool read_at(int fd, char *p, size_t n, int64_t offset) {
+bool cache_read_at(int fd, char *p, size_t n, int64_t offset) {
     while (n > 0) {
         ssize_t done = pread(fd, p, n, offset);
         if (done < 0 && errno == EINTR) continue;
@@ -188,8 +168,7 @@ static int open_again(const char *path, int flags) {
     return fd;
 }
 
-/* The two hex digits between objects/ and the name. */
-static bool make_folder(const cache_key *k) {
+bool cache_key_make_folder(const cache_key *k) {
     char path[PATH_MAX];
     size_t n = str_rfind_char(k->map, '/');
     memcpy(path, k->map.ptr, n);
@@ -209,10 +188,10 @@ static bool read_map(int fd, const cache_key *k, arena *a, const map_record **ou
     char *text = arena_alloc(a, k->text.len + 1);
     size_t n = ((size_t)st.st_size - before) / sizeof(map_record);
     map_record *records = ARENA_ARRAY(a, n + 1, map_record);
-    if (!text || !records || !read_at(fd, (char *)&head, sizeof head, 0) || !read_at(fd, text, k->text.len, (int64_t)sizeof head)) return false;
+    if (!text || !records || !cache_read_at(fd, (char *)&head, sizeof head, 0) || !cache_read_at(fd, text, k->text.len, (int64_t)sizeof head)) return false;
     bool same = memcmp(head.magic, MAGIC, 8) == 0 && head.size == k->size && head.key_len == k->text.len && memcmp(text, k->text.ptr, k->text.len) == 0;
     if (!same || head.sum != head_sum(&head, k->text)) return false;
-    if (n && !read_at(fd, (char *)records, n * sizeof *records, (int64_t)before)) n = 0;
+    if (n && !cache_read_at(fd, (char *)records, n * sizeof *records, (int64_t)before)) n = 0;
     size_t good = 0;
     while (good < n && records[good].sum == record_sum(&records[good]) && records[good].offset >= 0 && records[good].length >= 0 &&
            records[good].length <= k->size - records[good].offset)
@@ -232,7 +211,7 @@ static bool append_record(const entry *e, size_t at, map_record r) {
     r.data_ns = data_ns(&st);
     r.boot = e->folder->boot;
     r.sum = record_sum(&r);
-    return write_at(e->map, (const char *)&r, sizeof r, (int64_t)(sizeof(map_head) + e->key->text.len + at * sizeof r));
+    return cache_write_at(e->map, (const char *)&r, sizeof r, (int64_t)(sizeof(map_head) + e->key->text.len + at * sizeof r));
 }
 
 static bool cut_map(const entry *e, size_t n_records) {
@@ -245,7 +224,7 @@ static bool fill_with_poison(int fd, int64_t size) {
     char bytes[65536];
     memset(bytes, 0xdb, sizeof bytes);
     for (int64_t at = 0; at < size; at += (int64_t)sizeof bytes)
-        if (!write_at(fd, bytes, size - at < (int64_t)sizeof bytes ? (size_t)(size - at) : sizeof bytes, at)) return false;
+        if (!cache_write_at(fd, bytes, size - at < (int64_t)sizeof bytes ? (size_t)(size - at) : sizeof bytes, at)) return false;
     return true;
 }
 
@@ -262,22 +241,22 @@ static bool begin_anew(entry *e) {
     e->data = open_again(k->data.ptr, O_RDWR | O_CREAT | O_EXCL);
     if (e->data < 0 || ftruncate(e->data, k->size) != 0) return false;
     if (e->folder->poison && !fill_with_poison(e->data, k->size)) return false;
-    return write_at(e->map, (const char *)&head, sizeof head, 0) && write_at(e->map, k->text.ptr, k->text.len, (int64_t)sizeof head) && append_record(e, 0, (map_record){0});
+    return cache_write_at(e->map, (const char *)&head, sizeof head, 0) && cache_write_at(e->map, k->text.ptr, k->text.len, (int64_t)sizeof head) && append_record(e, 0, (map_record){0});
 }
 
 static bool agrees(const entry *e, const map_record *r, char *bytes) {
     uint64_t sum = 0;
     for (int64_t at = 0; at < r->length; at += (int64_t)VERIFY_BYTES) {
         size_t n = r->length - at < (int64_t)VERIFY_BYTES ? (size_t)(r->length - at) : VERIFY_BYTES;
-        if (!read_at(e->data, bytes, n, r->offset + at)) return false;
-        sum = sum_bytes(bytes, n, sum);
+        if (!cache_read_at(e->data, bytes, n, r->offset + at)) return false;
+        sum = bytes_sum(bytes, n, sum);
     }
     return sum == r->bytes_sum;
 }
 
 static uint64_t sum_of(str bytes) {
     uint64_t sum = 0;
-    for (size_t at = 0; at < bytes.len; at += VERIFY_BYTES) sum = sum_bytes(bytes.ptr + at, bytes.len - at < VERIFY_BYTES ? bytes.len - at : VERIFY_BYTES, sum);
+    for (size_t at = 0; at < bytes.len; at += VERIFY_BYTES) sum = bytes_sum(bytes.ptr + at, bytes.len - at < VERIFY_BYTES ? bytes.len - at : VERIFY_BYTES, sum);
     return sum;
 }
 
@@ -318,7 +297,7 @@ static bool entry_open(entry *e) {
     struct stat st;
     const cache_key *k = e->key;
     e->map = open_again(k->map.ptr, O_RDWR | O_CREAT);
-    if (e->map < 0 && errno == ENOENT && make_folder(k)) e->map = open_again(k->map.ptr, O_RDWR | O_CREAT);
+    if (e->map < 0 && errno == ENOENT && cache_key_make_folder(k)) e->map = open_again(k->map.ptr, O_RDWR | O_CREAT);
     if (e->map < 0 || !lock_file(e->map)) return false;
     bool ours = read_map(e->map, k, e->arena, &e->records, &e->n_records);
     e->data = ours ? open_again(k->data.ptr, O_RDWR) : -1;
@@ -384,7 +363,7 @@ static bool add_bytes(entry *e, int64_t offset, str bytes, arena *a) {
     if (!collect(e->records, e->n_records, a, &present)) return errno = ENOMEM, false;
     if (cache_spans_cover(&present, offset, (int64_t)bytes.len)) return true; /* another one was quicker */
     map_record r = {.offset = offset, .length = (int64_t)bytes.len, .bytes_sum = sum_of(bytes)};
-    return write_at(e->data, bytes.ptr, bytes.len, offset) && append_record(e, e->n_records, r);
+    return cache_write_at(e->data, bytes.ptr, bytes.len, offset) && append_record(e, e->n_records, r);
 }
 
 silt_status cache_entry_add(const cache_folder *f, const cache_key *k, int64_t offset, str bytes, silt_error *err) {

@@ -8,19 +8,15 @@
 #include <unistd.h>
 
 #include "base/ident.h"
+#include "base/process.h"
 #include "store/cache/cache.h"
 
 /* ---- the machine's boot ---- */
 
 static uint64_t boot_number(void) {
-    char text[64];
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text) : -1;
-    if (fd >= 0) close(fd);
-    if (n > 0) return str_hash((str){text, (size_t)n});
-    uint64_t unknown; /* then what was kept is looked at once more by every process */
-    random_bytes(&unknown, sizeof unknown);
-    return unknown;
+    uint64_t boot;
+    if (!process_boot(&boot)) random_bytes(&boot, sizeof boot); /* then what was kept is looked at once more by every process */
+    return boot;
 }
 
 /* ---- folders ---- */

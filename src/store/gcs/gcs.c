@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "base/uri.h"
 #include "store/gcs/gcs.h"
+#include "store/object/object_internal.h"
 
 #define UPLOAD_FAILURES_MAX 8    /* one after the other, with nothing gained */
 #define UPLOAD_SESSIONS_MAX 3
@@ -124,7 +125,16 @@ static bool gcs_is_taken(const http_response *r, const object_error *e) {
     return r->status == 412;
 }
 
-static void gcs_parse_error(const http_response *r, arena *a, object_error *out) { gcs_error_parse(r->body, a, out); }
+/* Reasons are the same for objects and buckets, the texts are not; media downloads answer with the text alone. */
+static void gcs_parse_error(object_store *o, const http_response *r, arena *a, object_error *out) {
+    bool anonymous = ((gcs_store *)o)->account.auth == GCS_ANONYMOUS;
+    gcs_error_parse(r->body, a, out);
+    str text = str_is_null(out->code) ? r->body : out->message;
+    bool absent = str_eqz(out->code, "notFound") || str_starts_with(text, STR("No such object")) || str_starts_with(str_trim(text), STR("Not Found"));
+    if (r->status == 404 && str_find(text, STR("bucket does not exist")) != SIZE_MAX) out->meaning = OBJECT_NO_BUCKET;
+    else if (r->status == 404 && absent) out->meaning = OBJECT_ABSENT;
+    if (anonymous) out->remark = "asked without a credential, since none was found";
+}
 
 static silt_status gcs_list_request(object_store *o, const object_listing *l, str mark, http_header *headers, http_request *out, arena *a, silt_error *err) {
     const gcs_account *c = &((gcs_store *)o)->account;
@@ -273,17 +283,17 @@ static silt_status session_run(session *s, arena *a, silt_error *err) {
     return SILT_OK;
 }
 
-static silt_status gcs_upload(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err) {
+static silt_status gcs_upload(object_store *o, str key, str local, int64_t size, const struct object_early *early, arena *a, silt_error *err) {
+    (void)early; /* none, without object_driver.early */
     session s = {.g = (gcs_store *)o, .key = key, .local = local, .size = size};
     arena *pieces = arena_new();
     silt_status status = pieces ? SILT_OK : error_no_memory(err);
-    for (int i = 0; status == SILT_OK && !s.complete; i++) {
-        if (i == UPLOAD_SESSIONS_MAX) status = object_bad_answer(o, "Writing", "the service lost the upload again and again", err);
-        if (status == SILT_OK) status = session_begin(&s, a, err);
+    for (int i = 0; status == SILT_OK && !s.complete && i < UPLOAD_SESSIONS_MAX; i++) {
+        status = session_begin(&s, a, err);
         if (status == SILT_OK) status = session_run(&s, pieces, err);
     }
     arena_free(pieces);
-    return status;
+    return status == SILT_OK && !s.complete ? object_put_file(o, key, local, size, a, err) : status; /* a service that loses its uploads */
 }
 
 /* ---- the store ---- */
@@ -348,7 +358,7 @@ static silt_status set_up(gcs_store *g, str bucket, const store_settings *settin
 }
 
 silt_status store_gcs_open(str authority, void *config, store **out, silt_error *err) {
-    http_options options = {.max_connections = 32, .ca_file = store_setting(config, "silt.gcs.caFile"), .proxy = store_setting(config, "silt.gcs.proxy")};
+    http_options options = {.max_connections = OBJECT_CONNECTIONS, .ca_file = store_setting(config, "silt.gcs.caFile"), .proxy = store_setting(config, "silt.gcs.proxy")};
     object_store *o;
     object_store_patience(config, &options);
     TRY(object_store_new(&gcs_driver, sizeof(gcs_store), &options, &o, err));

@@ -38,7 +38,7 @@ bool gcs_page_parse(str json, arena *a, object_page *out) {
 /* {"error": {"code": 412, "message": …, "errors": [{"reason": "conditionNotMet"}]}} */
 void gcs_error_parse(str json, arena *a, object_error *out) {
     const json_node *root = NULL, *error, *errors;
-    *out = (object_error){STR_NULL, STR_NULL};
+    *out = (object_error){.code = STR_NULL, .message = STR_NULL};
     if (json_parse(json, a, &root, NULL) != SILT_OK) return;
     error = json_get(root, "error");
     errors = json_get(error, "errors");

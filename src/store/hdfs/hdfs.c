@@ -45,21 +45,21 @@ static silt_status remove_file(hdfs_store *s, str path, arena *a, silt_error *er
     TRY(hdfs_check_path(path, err));
     silt_status status = delete_path(s, path, a, &was_there, &why);
     if (status == SILT_EXISTS) {
-        status = err_FILE_NOT_FOUND(err, path);
+        status = store_path_error(&s->base, path, err_FILE_NOT_FOUND, err);
         error_detail(err, "It is a folder.");
         return status;
     }
     if (status != SILT_OK && err) *err = why;
-    return status == SILT_OK && !was_there ? err_FILE_NOT_FOUND(err, path) : status;
+    return status == SILT_OK && !was_there ? store_path_error(&s->base, path, err_FILE_NOT_FOUND, err) : status;
 }
 
 static silt_status remove_empty(hdfs_store *s, str dir, arena *a, silt_error *err) {
     store_entry e;
     bool was_there;
     TRY(hdfs_stat(&s->base, dir, a, &e, err));
-    if (!e.is_dir) return err_FILE_NOT_FOUND(err, dir);
+    if (!e.is_dir) return store_path_error(&s->base, dir, err_FILE_NOT_FOUND, err);
     TRY(delete_path(s, dir, a, &was_there, err));
-    return was_there ? SILT_OK : err_FILE_NOT_FOUND(err, dir);
+    return was_there ? SILT_OK : store_path_error(&s->base, dir, err_FILE_NOT_FOUND, err);
 }
 
 static silt_status in_arena(silt_status (*run)(hdfs_store *, str, arena *, silt_error *), store *s, str path, silt_error *err) {
@@ -165,12 +165,12 @@ static silt_status move(moving *m, silt_error *err) {
     store_entry there;
     TRY(status_of(m->s, m->from, m->a, &answer, err));
     m->id = hdfs_parse_file_id(answer.body, m->a);
-    if (hdfs_stat(&m->s->base, m->to, m->a, &there, NULL) == SILT_OK) return err_PATH_ALREADY_EXISTS(err, m->to);
+    if (hdfs_stat(&m->s->base, m->to, m->a, &there, NULL) == SILT_OK) return store_path_error(&m->s->base, m->to, err_PATH_ALREADY_EXISTS, err);
     TRY(make_folders(m->s, path_parent(m->to), m->a, err));
     TRY(move_surely(m, &answer, err));
     if (is_renamed(m, &answer) || is_moved(m)) return SILT_OK;
     if (hdfs_is_ok(&answer)) return err_HDFS_REMOTE_EXCEPTION(err, m->s->site.name, "renaming", m->from);
-    if (hdfs_is(&answer, "IOException") && hdfs_stat(&m->s->base, m->to, m->a, &there, NULL) == SILT_OK) return err_PATH_ALREADY_EXISTS(err, m->to);
+    if (hdfs_is(&answer, "IOException") && hdfs_stat(&m->s->base, m->to, m->a, &there, NULL) == SILT_OK) return store_path_error(&m->s->base, m->to, err_PATH_ALREADY_EXISTS, err);
     return hdfs_failure(m->s, &answer, "renaming", m->from, err);
 }
 
@@ -200,7 +200,7 @@ static void hdfs_identity(store *base, buf *out) {
 static void hdfs_close(store *base) {
     hdfs_store *s = (hdfs_store *)base;
     http_client_free(s->client);
-    hdfs_files_dispose(s);
+    temp_folder_close(&s->temp);
     free(s->cookie);
     free(s->data_node);
     free(s->data_query);
@@ -237,6 +237,8 @@ static silt_status configure(hdfs_store *s, hdfs_kind kind, str authority, const
     if (!s->settings) return error_no_memory(err);
     TRY(hdfs_conf_load(settings, NULL, s->settings, &conf, err));
     TRY(hdfs_site_resolve(kind, authority, &conf, s->settings, &s->site, err));
+    TRY(store_setting_temp_dir(settings, s->settings, &s->temp_base, err));
+    if (settings) s->site.http.waiter = settings->waiter;
     return http_client_new(&s->site.http, &s->client, err);
 }
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "base/temp_folder.h"
 #include "net/http.h"
 #include "store/hdfs/hdfs_site.h"
 #include "store/store.h"
@@ -13,6 +14,7 @@ typedef struct hdfs_store {
     arena *settings; /**< of site; read only from the opening on */
     hdfs_site site;
     http_client *client;
+    str temp_base;        /**< silt.temp.dir; null: TMPDIR, else /tmp */
     pthread_mutex_t lock; /**< over what follows */
     size_t active;        /**< of site.services: the one that answered last */
     bool no_batch;        /**< the server does not know LISTSTATUS_BATCH */
@@ -20,8 +22,7 @@ typedef struct hdfs_store {
     char *data_node;      /**< "http://host:port/webhdfs/v1" of a DataNode that served a read; NULL none */
     char *data_query;     /**< what it is asked by, from its redirect: secret where there are tokens */
     int64_t data_node_until_ms;
-    char folder[256];     /**< of temporary files; empty until needed */
-    uint64_t next_file;
+    temp_folder temp;     /**< not open until needed */
 } hdfs_store;
 
 /* ---- hdfs_answer.c: what answers say ---- */
@@ -103,7 +104,7 @@ silt_status hdfs_check_path(str path, silt_error *err) MUST_CHECK;
 
 /** hdfs_failure for who looks: below a file nothing is there. */
 static inline silt_status hdfs_failure_to_find(const hdfs_store *s, const hdfs_answer *a, const char *what, str path, silt_error *err) {
-    return hdfs_is_below_a_file(a) ? err_FILE_NOT_FOUND(err, path) : hdfs_failure(s, a, what, path, err);
+    return hdfs_is_below_a_file(a) ? store_path_error(&s->base, path, err_FILE_NOT_FOUND, err) : hdfs_failure(s, a, what, path, err);
 }
 
 silt_status hdfs_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) MUST_CHECK;
@@ -119,9 +120,6 @@ silt_status hdfs_write_begin(store *s, str path, arena *a, str *out_local, silt_
 void hdfs_write_abort(store *s, str path, str local);
 silt_status hdfs_write_finish(store *s, str path, str local, silt_error *err) MUST_CHECK;
 silt_status hdfs_write_finish_many(store *s, const str *paths, const str *locals, size_t n, silt_error *err) MUST_CHECK;
-
-/** Ends the folder of temporary files. */
-void hdfs_files_dispose(hdfs_store *s);
 
 /** One page of a folder from behind `after` (null: the first). */
 silt_status hdfs_list_page(hdfs_store *s, str dir, str after, const cancel_token *cancel, arena *a, hdfs_page *out, silt_error *err) MUST_CHECK;

@@ -149,7 +149,9 @@ static silt_status failure_of(const hdfs_store *s, const hdfs_answer *a, const c
 }
 
 silt_status hdfs_failure(const hdfs_store *s, const hdfs_answer *a, const char *what, str path, silt_error *err) {
-    silt_status status = failure_of(s, a, what, path, err);
+    arena *named = err ? arena_new() : NULL;
+    silt_status status = failure_of(s, a, what, named ? store_path_named(&s->base, path, named) : path, err);
+    arena_free(named);
     if (!str_is_null(a->exception)) error_detail(err, "%.*s: %.*s", STR_ARG(a->exception), STR_ARG(a->message));
     if (err) err->code = a->status;
     return status;

@@ -69,8 +69,11 @@ void hdfs_wait(const hdfs_store *s, int number) {
     if (most > s->site.max_wait_ms) most = s->site.max_wait_ms;
     random_bytes(&random, sizeof random);
     int64_t ms = (int64_t)(random % (uint64_t)(most + 1));
-    struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
-    nanosleep(&t, NULL);
+    for (int64_t nap; ms > 0 && !cancel_is_requested(s->site.http.waiter.cancel); ms -= nap) {
+        nap = ms < 50 ? ms : 50;
+        struct timespec t = {.tv_nsec = (long)nap * 1000000};
+        nanosleep(&t, NULL);
+    }
 }
 
 /* ---- Kerberos ---- */
@@ -171,7 +174,7 @@ static verdict ask_one(hdfs_store *s, str service, const hdfs_request *r, arena 
     *out_status = hdfs_failure(s, out, r->what, r->path, why);
     out->may_have_applied |= out->status != 429;
     if (r->repeatable || out->status == 429) return NEXT;
-    *out_status = err_WRITE_OUTCOME_UNKNOWN(why, r->path);
+    *out_status = store_path_error(&s->base, r->path, err_WRITE_OUTCOME_UNKNOWN, why);
     error_detail(why, "Status %d.", out->status);
     return FAILED;
 }
@@ -186,6 +189,7 @@ silt_status hdfs_call(hdfs_store *s, const hdfs_request *r, arena *a, hdfs_answe
     for (int i = 0; i < s->site.attempts; i++) {
         if (i > 0 && i % (int)n == 0) hdfs_wait(s, i / (int)n + 1);
         TRY(cancel_check(r->cancel, err));
+        if (i > 0) TRY(cancel_check(s->site.http.waiter.cancel, err));
         verdict v = ask_one(s, s->site.services[at], r, a, out, &status, &why);
         if (v == ANSWERED) {
             if (at != first) set_active(s, at);

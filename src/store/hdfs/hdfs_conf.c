@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <libxml/parser.h>
@@ -141,10 +142,19 @@ static str conf_dir(const char *dir, arena *a) {
     return home && *home ? path_join(a, str_of(home), STR("etc/hadoop")) : STR_NULL;
 }
 
+/* Where files may be missing a folder may not: whoever names one expects what is in it. */
+static silt_status check_dir(silt_error *err) {
+    struct stat there;
+    const char *dir = getenv("HADOOP_CONF_DIR");
+    if (!dir || !*dir || (stat(dir, &there) == 0 && S_ISDIR(there.st_mode))) return SILT_OK;
+    return invalid(str_of(dir), "HADOOP_CONF_DIR names no folder.", err);
+}
+
 silt_status hdfs_conf_load(const store_settings *settings, const char *dir, arena *a, hdfs_conf *out, silt_error *err) {
     static const char *const files[] = {"core-site.xml", "hdfs-site.xml"};
     *out = (hdfs_conf){.settings = settings, .arena = a};
     str folder = conf_dir(dir, a);
+    if (!dir) TRY(check_dir(err));
     for (size_t i = 0; !str_is_null(folder) && i < ARRAY_LEN(files); i++) {
         str path = path_join(a, folder, str_of(files[i]));
         if (str_is_null(path)) return error_no_memory(err);

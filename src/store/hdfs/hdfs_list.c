@@ -67,7 +67,7 @@ static silt_status for_each_page(hdfs_store *s, str dir, str after, const cancel
     for (;;) {
         hdfs_page page;
         TRY(hdfs_list_page(s, dir, after, cancel, a, &page, err));
-        if (page.is_file) return err_FILE_NOT_FOUND(err, dir);
+        if (page.is_file) return store_path_error(&s->base, dir, err_FILE_NOT_FOUND, err);
         TRY(each(ctx, &page, err));
         if (!page.more) return SILT_OK;
         if (!str_is_null(after) && str_eq(page.last, after)) return err_HDFS_ANSWER_INVALID(err, "a page that ends where it began");

@@ -77,6 +77,8 @@ static bool is_passing(silt_status status, const hdfs_answer *answer) {
 }
 
 /* *out_path: the new file, whole. */
+static silt_status not_written(silt_error *err, str path) { return err_IO_ERROR(err, "write", path); }
+
 static silt_status create_temporary(hdfs_store *s, str path, const hdfs_body *body, arena *a, str *out_path, silt_error *err) {
     silt_status status = SILT_OK;
     hdfs_answer answer = {.exception = STR_NULL};
@@ -94,7 +96,7 @@ static silt_status create_temporary(hdfs_store *s, str path, const hdfs_body *bo
     }
     if (status == SILT_UNKNOWN) { /* nothing is under the object's name: that much is known */
         silt_error why = err ? *err : (silt_error){.status = SILT_OK};
-        status = err_IO_ERROR(err, "write", path);
+        status = store_path_error(&s->base, path, not_written, err);
         error_detail(err, "%s: %s", why.message, why.detail);
     }
     return status;

@@ -210,7 +210,7 @@ static silt_status read_nothing(hdfs_store *s, str path, silt_error *err) {
     arena *a = arena_new();
     store_entry e;
     silt_status status = a ? hdfs_stat(&s->base, path, a, &e, err) : error_no_memory(err);
-    if (status == SILT_OK && e.is_dir) status = err_FILE_NOT_FOUND(err, path);
+    if (status == SILT_OK && e.is_dir) status = store_path_error(&s->base, path, err_FILE_NOT_FOUND, err);
     arena_free(a);
     return status;
 }

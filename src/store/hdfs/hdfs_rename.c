@@ -79,7 +79,7 @@ static bool is_there_already(const naming *n) {
 /* ---- giving up, but not without knowing ---- */
 
 static silt_status told_as(silt_status (*row)(silt_error *, str), const naming *n, const silt_error *why, silt_error *err) {
-    silt_status status = row(err, n->path);
+    silt_status status = store_path_error(&n->s->base, n->path, row, err);
     error_detail(err, "%s: %s", why->message, why->detail);
     return status;
 }
@@ -92,7 +92,7 @@ static silt_status judge_by_content(const naming *n, bool was_there, const silt_
     bool same;
     silt_status status = compare(n, &same, &why);
     if (status == SILT_OK && same) return SILT_OK;
-    if (status == SILT_OK && !n->replace) return err_PATH_ALREADY_EXISTS(err, n->path);
+    if (status == SILT_OK && !n->replace) return store_path_error(&n->s->base, n->path, err_PATH_ALREADY_EXISTS, err);
     if (was_there && (status == SILT_OK || status == SILT_NOT_FOUND)) return told_as(not_renamed, n, cause, err);
     return told_as(err_WRITE_OUTCOME_UNKNOWN, n, status == SILT_OK || status == SILT_NOT_FOUND ? cause : &why, err);
 }
@@ -108,7 +108,7 @@ static silt_status give_up(const naming *n, silt_status status, const silt_error
 static silt_status taken(const naming *n, silt_error *err) {
     silt_error why = {.status = SILT_OK};
     if (n->in_doubt && is_there_already(n)) return SILT_OK; /* by our own rename, whose answer was lost */
-    silt_status status = err_PATH_ALREADY_EXISTS(&why, n->path);
+    silt_status status = store_path_error(&n->s->base, n->path, err_PATH_ALREADY_EXISTS, &why);
     return give_up(n, status, &why, err);
 }
 

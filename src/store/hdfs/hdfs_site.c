@@ -3,7 +3,7 @@
  *
  *   1. silt.hdfs.<authority>.http, a list of addresses or URLs (a gateway's path included), is obeyed alone;
  *   2. a name service with dfs.ha.namenodes.<name>: dfs.namenode.http-address.<name>.<node> of each;
- *   3. an RPC address that the configuration gives to a NameNode: that one's http-address;
+ *   3. an RPC address that the configuration gives to a NameNode: that one's http-address; where it gives none, an http-address on the same host;
  *   4. otherwise the host with the port that Hadoop gives the NameNode's pages, 9870 or 9871 (TLS).
  *
  * 0.0.0.0 in an address is what the server listens on, not where it is: then the host is that of the RPC address.
@@ -148,13 +148,15 @@ static silt_status add_by_rpc(resolver *r, str authority, silt_error *err) {
     return SILT_OK;
 }
 
-/* Is `authority` the one NameNode of a configuration without name services? */
-static bool is_the_namenode(const resolver *r, str authority) {
-    str rpc = hdfs_conf_get(r->c, "dfs.namenode.rpc-address"), fs = hdfs_conf_get(r->c, "fs.defaultFS");
+/* Is `authority` the one NameNode of a configuration without name services? Where neither its RPC address nor a default file system is told, it is if its pages are on the same host. */
+static bool is_the_namenode(const resolver *r, str authority, str host) {
+    str rpc = hdfs_conf_get(r->c, "dfs.namenode.rpc-address"), fs = hdfs_conf_get(r->c, "fs.defaultFS"), at;
+    int64_t port;
     if (str_eq(rpc, authority)) return true;
-    if (rpc.len > 0 || !str_starts_with(fs, STR("hdfs://"))) return false;
-    str rest = str_slice(fs, 7, fs.len), host;
-    return str_next(&rest, '/', &host) && str_eq(host, authority);
+    if (rpc.len > 0) return false;
+    if (!str_starts_with(fs, STR("hdfs://"))) return hdfs_authority_split(http_address(r, STR(""), STR("")), &at, &port) && str_eq(at, host);
+    str rest = str_slice(fs, 7, fs.len);
+    return str_next(&rest, '/', &at) && str_eq(at, authority);
 }
 
 /* hdfs:///path: the file system of the configuration. */
@@ -177,7 +179,7 @@ static silt_status resolve(resolver *r, str authority, silt_error *err) {
     if (r->kind != HDFS_BY_RPC) return add_host(r, host, port, err);
     TRY(add_by_rpc(r, authority, err));
     if (r->out->n_services > 0) return SILT_OK;
-    if (is_the_namenode(r, authority)) return add_node(r, http_address(r, STR(""), STR("")), authority, err);
+    if (is_the_namenode(r, authority, host)) return add_node(r, http_address(r, STR(""), STR("")), authority, err);
     return add_host(r, host, -1, err);
 }
 

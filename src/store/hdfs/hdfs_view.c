@@ -67,7 +67,7 @@ typedef struct where {
 typedef enum intent { LOOK, CHANGE } intent;
 
 static silt_status leads_nowhere(const view_store *v, str path, intent why, silt_error *err) {
-    silt_status status = why == CHANGE ? err_PERMISSION_DENIED(err, path) : err_FILE_NOT_FOUND(err, path);
+    silt_status status = store_path_error(&v->base, path, why == CHANGE ? err_PERMISSION_DENIED : err_FILE_NOT_FOUND, err);
     error_detail(err, "No link of the viewfs mount table %.*s leads there.", STR_ARG(v->name));
     return status;
 }

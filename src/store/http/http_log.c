@@ -160,7 +160,7 @@ static silt_status list_log(asking *k, str start_at, arena *a, silt_error *err) 
         if (str_is_null(start_at) || str_cmp(path_name(out->items[i].path), start_at) >= 0) out->items[n++] = out->items[i];
     bool exists = out->count > 0 || c.version >= 0;
     out->count = n;
-    return exists || from > 0 ? SILT_OK : err_FILE_NOT_FOUND(err, k->dir);
+    return exists || from > 0 ? SILT_OK : store_path_error(&k->o->base, k->dir, err_FILE_NOT_FOUND, err);
 }
 
 silt_status http_log_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {

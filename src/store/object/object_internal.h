@@ -15,6 +15,8 @@ silt_status object_check_key(const object_store *o, str key, silt_error *err) MU
 silt_status object_request_begin(object_store *o, object_verb verb, str key, http_header *headers, http_request *out, arena *a, silt_error *err) MUST_CHECK;
 /** false: no memory was there for `value` (it is null). */
 bool object_add_header(http_request *r, const char *name, str value);
+/** The whole of a local file (its path ends in a NUL) as one request, replacing what is there. */
+silt_status object_put_file(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err) MUST_CHECK;
 /** One look at one object. NOT_FOUND when there is none. */
 silt_status object_head(object_store *o, str key, arena *a, object_info *out, silt_error *err) MUST_CHECK;
 /** Path and the rest, in arena. */

@@ -112,7 +112,7 @@ static silt_status list(listing *w, str dir, arena *pages[2], silt_error *err) {
         arena_reset(pages[0]);
         TRY(object_any_below(w->o, object_key(dir), pages[0], &w->exists, err));
     }
-    if (!w->exists && dir.len > 1) return err_FILE_NOT_FOUND(err, dir);
+    if (!w->exists && dir.len > 1) return store_path_error(&w->o->base, dir, err_FILE_NOT_FOUND, err);
     sort_and_merge(w->out);
     return SILT_OK;
 }
@@ -158,7 +158,7 @@ static silt_status walk(object_store *o, str dir, const store_walker *w, arena *
         arena_reset(pages[turn]);
         TRY(get_page(o, &l, mark, pages[turn], &page, err));
         TRY(tell(w, l.prefix, &page, &exists, err));
-        if (str_is_null(page.next)) return exists ? SILT_OK : err_FILE_NOT_FOUND(err, dir);
+        if (str_is_null(page.next)) return exists ? SILT_OK : store_path_error(&o->base, dir, err_FILE_NOT_FOUND, err);
         mark = page.next;
     }
 }

@@ -6,14 +6,13 @@
  * object is still absent, the last attempt may yet be carried out, so that "failed" would be a guess: the put is repeated, and ends as "unknown" if that fails too.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/thread.h"
 #include "base/uri.h"
+#include "store/download.h"
+#include "store/object/object_early.h"
 #include "store/object/object_internal.h"
 
 #define PUT_ROUNDS 3
@@ -32,7 +31,7 @@ static silt_status put_once(put_call *c, arena *a, silt_error *err) {
     http_request r;
     http_response answer;
     str key = object_key(c->path);
-    object_error e = {STR_NULL, STR_NULL};
+    object_error e = {.code = STR_NULL, .message = STR_NULL};
     TRY(object_request_begin(c->o, c->if_absent ? OBJECT_PUT_IF_ABSENT : OBJECT_PUT, key, headers, &r, a, err));
     r.body = c->bytes;
     r.repeatable = true;
@@ -41,14 +40,14 @@ static silt_status put_once(put_call *c, arena *a, silt_error *err) {
     if (status != SILT_OK) return status;
     if (http_is_ok(&answer)) return SILT_OK;
     c->unsure |= answer.status >= 500 || answer.status == 408;
-    if (c->if_absent && c->o->driver->parse_error) c->o->driver->parse_error(&answer, a, &e);
-    if (c->if_absent && c->o->driver->is_taken(&answer, &e)) return err_PATH_ALREADY_EXISTS(err, c->path);
+    if (c->if_absent && c->o->driver->parse_error) c->o->driver->parse_error(c->o, &answer, a, &e);
+    if (c->if_absent && c->o->driver->is_taken(&answer, &e)) return store_path_error(&c->o->base, c->path, err_PATH_ALREADY_EXISTS, err);
     c->unsure |= c->if_absent && c->o->driver->is_unsettled && c->o->driver->is_unsettled(&answer, &e);
     return object_error_of(c->o, &answer, "Writing", key, a, err);
 }
 
 static silt_status unknown(const put_call *c, const silt_error *why, silt_error *err) {
-    silt_status status = err_WRITE_OUTCOME_UNKNOWN(err, c->path);
+    silt_status status = store_path_error(&c->o->base, c->path, err_WRITE_OUTCOME_UNKNOWN, err);
     error_detail(err, "%s", why->message);
     return status;
 }
@@ -63,7 +62,7 @@ static silt_status look_back(const put_call *c, silt_error *err) {
     bool ours = status == SILT_OK && str_eq(buf_str(&found), c->bytes);
     buf_dispose(&found);
     if (ours) return SILT_OK;
-    if (status == SILT_OK) return err_PATH_ALREADY_EXISTS(err, c->path);
+    if (status == SILT_OK) return store_path_error(&c->o->base, c->path, err_PATH_ALREADY_EXISTS, err);
     return status == SILT_NOT_FOUND ? SILT_NOT_FOUND : unknown(c, &why, err);
 }
 
@@ -98,80 +97,40 @@ silt_status object_store_put(store *s, str path, str bytes, store_put_mode mode,
 
 /* ---- local files ---- */
 
-static silt_status make_folder(object_store *o, silt_error *err) {
-    const char *base = str_is_null(o->temp_base) ? getenv("TMPDIR") : o->temp_base.ptr;
-    if (o->folder[0]) return SILT_OK;
-    int n = snprintf(o->folder, sizeof o->folder, "%s/silt-objects-XXXXXX", base && *base ? base : "/tmp");
-    bool fits = n > 0 && (size_t)n < sizeof o->folder;
-    if (fits && mkdtemp(o->folder)) return SILT_OK;
-    silt_status status = error_from_errno(err, fits ? errno : ENAMETOOLONG, "mkdtemp", str_of(base));
-    o->folder[0] = '\0';
+static silt_status local_name(object_store *o, str path, arena *a, str *out, silt_error *err) {
+    pthread_mutex_lock(&o->lock);
+    silt_status status = temp_folder_name(&o->temp, o->temp_base, path, a, out, err);
+    pthread_mutex_unlock(&o->lock);
     return status;
 }
 
-/* A fresh name that ends as the path does, which tells engines what it is. */
-static silt_status local_name(object_store *o, str path, arena *a, str *out, silt_error *err) {
-    pthread_mutex_lock(&o->lock);
-    silt_status status = make_folder(o, err);
-    uint64_t number = o->next_file++;
-    pthread_mutex_unlock(&o->lock);
-    if (status != SILT_OK) return status;
-    str end = path_name(path);
-    if (end.len > 100) end = str_slice(end, end.len - 100, end.len);
-    *out = arena_printf(a, "%s/%llu-%.*s", o->folder, (unsigned long long)number, STR_ARG(end));
-    return str_is_null(*out) ? error_no_memory(err) : SILT_OK;
-}
+typedef struct fetching {
+    object_store *o;
+    str key;
+    arena *a;
+} fetching;
 
-typedef struct download {
-    int fd;
-    str local;
-    int64_t end; /* of the attempt's bytes */
-} download;
-
-static silt_status write_bytes(void *ctx, int64_t offset, str bytes, silt_error *err) {
-    download *d = ctx;
-    while (bytes.len > 0) {
-        ssize_t n = pwrite(d->fd, bytes.ptr, bytes.len, offset);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return error_from_errno(err, errno, "write", d->local);
-        bytes = str_slice(bytes, (size_t)n, bytes.len);
-        offset += n;
-    }
-    d->end = offset;
-    return SILT_OK;
-}
-
-static silt_status fetch(object_store *o, str key, download *d, arena *a, silt_error *err) {
+static silt_status fetch(void *ctx, store_download *d, silt_error *err) {
+    const fetching *f = ctx;
     http_header headers[OBJECT_HEADERS];
     http_request r;
     http_response answer;
     int64_t told;
-    TRY(object_request_begin(o, OBJECT_READ, key, headers, &r, a, err));
-    r.sink = write_bytes;
+    TRY(object_request_begin(f->o, OBJECT_READ, f->key, headers, &r, f->a, err));
+    r.sink = store_download_write;
     r.sink_ctx = d;
     r.repeatable = true;
-    TRY(object_send(o, &r, "Reading", a, &answer, err));
-    if (!http_is_ok(&answer)) return object_error_of(o, &answer, "Reading", key, a, err);
+    TRY(object_send(f->o, &r, "Reading", f->a, &answer, err));
+    if (!http_is_ok(&answer)) return object_error_of(f->o, &answer, "Reading", f->key, f->a, err);
     str length = http_header_get(&answer, "content-length");
     bool is_whole = str_is_null(length) || !str_is_null(http_header_get(&answer, "content-encoding")) || (str_to_i64(length, &told) && told == d->end);
-    if (answer.status == 206 || !is_whole) return object_bad_answer(o, "Reading", "not the whole object", err);
-    if (ftruncate(d->fd, d->end) != 0) return error_from_errno(err, errno, "ftruncate", d->local); /* an attempt before may have come further */
-    return SILT_OK;
+    return answer.status == 206 || !is_whole ? object_bad_answer(f->o, "Reading", "not the whole object", err) : SILT_OK;
 }
 
-static void unlink_local(void *path) { unlink(path); }
-
 silt_status object_store_local_read_path(store *s, str path, arena *a, str *out, silt_error *err) {
-    object_store *o = (object_store *)s;
-    TRY(local_name(o, path, a, out, err));
-    download d = {.local = *out};
-    d.fd = open(out->ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (d.fd < 0) return error_from_errno(err, errno, "open", *out);
-    silt_status status = fetch(o, object_key(path), &d, a, err);
-    if (close(d.fd) != 0 && status == SILT_OK) status = error_from_errno(err, errno, "close", *out);
-    if (status == SILT_OK && !arena_defer(a, unlink_local, (char *)(uintptr_t)out->ptr)) status = error_no_memory(err);
-    if (status != SILT_OK) unlink(out->ptr);
-    return status;
+    fetching f = {(object_store *)s, object_key(path), a};
+    TRY(local_name(f.o, path, a, out, err));
+    return store_download_run(*out, fetch, &f, a, err);
 }
 
 /* ---- data files ---- */
@@ -181,7 +140,7 @@ silt_status object_store_write_begin(store *s, str path, arena *a, str *out_loca
     return local_name((object_store *)s, path, a, out_local, err);
 }
 
-static silt_status put_file(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err) {
+silt_status object_put_file(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err) {
     http_header headers[OBJECT_HEADERS];
     http_request r;
     http_response answer;
@@ -195,23 +154,23 @@ static silt_status put_file(object_store *o, str key, str local, int64_t size, a
 
 static silt_status upload(object_store *o, str path, str local, silt_error *err) {
     struct stat st;
+    object_early early;
     arena *a = arena_new();
     str z = a ? arena_str(a, local) : STR_NULL;
     silt_status status = SILT_OK;
     if (str_is_null(z)) status = error_no_memory(err);
     else if (stat(z.ptr, &st) != 0) status = error_from_errno(err, errno, "stat", local);
-    else if (st.st_size > o->piece_bytes) status = o->driver->upload(o, object_key(path), z, st.st_size, a, err);
-    else status = put_file(o, object_key(path), z, st.st_size, a, err);
+    else if (object_early_finish(o, object_key(path), local, st.st_size, a, &early)) status = o->driver->upload(o, object_key(path), z, st.st_size, &early, a, err);
+    else if (st.st_size > o->piece_bytes) status = o->driver->upload(o, object_key(path), z, st.st_size, NULL, a, err);
+    else status = object_put_file(o, object_key(path), z, st.st_size, a, err);
     arena_free(a);
     return status;
 }
 
-static void remove_local(const object_store *o, str local) {
-    char z[4096];
-    if (local.len >= sizeof z || !o->folder[0] || !str_starts_with(local, str_of(o->folder))) return;
-    memcpy(z, local.ptr, local.len);
-    z[local.len] = '\0';
-    unlink(z);
+static void remove_local(object_store *o, str local) {
+    pthread_mutex_lock(&o->lock);
+    temp_folder_remove(&o->temp, local);
+    pthread_mutex_unlock(&o->lock);
 }
 
 silt_status object_store_write_finish(store *s, str path, str local, silt_error *err) {
@@ -237,7 +196,10 @@ silt_status object_store_write_finish_many(store *s, const str *paths, const str
     return SILT_OK;
 }
 
+void object_store_write_follow(store *s, str path, str local) { object_early_follow((object_store *)s, path, local); }
+
 void object_store_write_abort(store *s, str path, str local) {
     (void)path;
+    object_early_give_up((object_store *)s, local);
     remove_local((object_store *)s, local);
 }

@@ -1,5 +1,5 @@
 /*
- * Stores over services of objects by key: opening, errors, reading, removing. Writing is object_put.c's, listing object_list.c's.
+ * Stores over services of objects by key: opening, errors, removing. Reading is object_read.c's, writing object_put.c's, listing object_list.c's.
  *
  * A path is "/" and the key. There are no folders: what a path leads to is an object, or a folder when other keys begin with it and '/'; making a folder does nothing.
  */
@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "base/uri.h"
+#include "store/object/object_early.h"
 #include "store/object/object_internal.h"
 
 /* ---- open and close ---- */
@@ -35,22 +36,20 @@ silt_status object_store_new(const object_driver *driver, size_t size, const htt
 
 void object_store_patience(const store_settings *s, http_options *out) {
     int64_t ms;
+    if (s) out->waiter = s->waiter;
     if (str_to_i64(str_trim(store_setting(s, "silt.http.stallTimeoutMs")), &ms) && ms >= 100 && ms <= 3600000) out->stall_timeout_ms = ms;
 }
 
 silt_status object_store_configure(object_store *o, const store_settings *s, silt_error *err) {
-    str folder = str_trim(store_setting(s, "silt.temp.dir"));
-    if (folder.len == 0) return SILT_OK;
-    if (folder.ptr[0] != '/') return err_INVALID_PARAMETER_VALUE(err, STR("silt.temp.dir"), folder, "an absolute path");
-    o->temp_base = arena_str(o->settings, folder);
-    return str_is_null(o->temp_base) ? error_no_memory(err) : SILT_OK;
+    return store_setting_temp_dir(s, o->settings, &o->temp_base, err);
 }
 
 void object_store_close(store *s) {
     object_store *o = (object_store *)s;
+    object_early_close(o);
     if (o->driver->dispose) o->driver->dispose(o);
     http_client_free(o->client);
-    if (o->folder[0]) rmdir(o->folder); /* each file was its user's to remove; what is left was left by a crash of its user */
+    temp_folder_close(&o->temp);
     arena_free(o->settings);
     pthread_mutex_destroy(&o->lock);
     free(o);
@@ -118,19 +117,43 @@ static str where_of(const object_store *o, str key, arena *a) {
     return str_is_null(text) ? o->where : text;
 }
 
-silt_status object_error_of(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) {
-    object_error e = {STR_NULL, STR_NULL};
-    str where = where_of(o, key, a);
+/* By the status alone, where the service's code does not tell. */
+static silt_status error_by_status(const object_store *o, const http_response *r, const object_error *e, const char *what, str where, silt_error *err) {
+    bool mute = str_is_null(e->code) && (!o->driver->parse_error || r->body.len == 0);
+    switch (r->status) {
+        case 404:
+        case 410: return mute ? err_FILE_NOT_FOUND(err, where) : err_STORE_REQUEST_FAILED(err, what, where, r->status);
+        case 401:
+        case 403:
+        case 407: return err_STORE_ACCESS_DENIED(err, what, where);
+        case 507: return err_NO_SPACE_LEFT(err, where);
+        default: return err_STORE_REQUEST_FAILED(err, what, where, r->status);
+    }
+}
+
+static silt_status error_by_meaning(const object_store *o, const http_response *r, const object_error *e, const char *what, str where, silt_error *err) {
     silt_status status;
-    if (o->driver->parse_error) o->driver->parse_error(r, a, &e);
-    bool no_bucket = r->status == 404 && (str_eqz(e.code, "NoSuchBucket") || str_eqz(e.code, "ContainerNotFound"));
-    if (no_bucket) status = err_STORE_BUCKET_NOT_FOUND(err, o->where); /* no answer to whether something is in it: "absent" would make a table that is there look as if it were not */
-    else if (r->status == 404 || r->status == 410) status = err_FILE_NOT_FOUND(err, where);
-    else if (r->status == 401 || r->status == 403 || r->status == 407) status = err_STORE_ACCESS_DENIED(err, what, where);
-    else if (r->status == 507) status = err_NO_SPACE_LEFT(err, where);
-    else status = err_STORE_REQUEST_FAILED(err, what, where, r->status);
-    str_is_null(e.code) ? error_detail(err, "HTTP status %d", r->status)
-                        : error_detail(err, "HTTP status %d, %.*s: %.*s", r->status, STR_ARG(e.code), STR_ARG(e.message));
+    switch (e->meaning) {
+        case OBJECT_ABSENT: return err_FILE_NOT_FOUND(err, where);
+        case OBJECT_NO_BUCKET: return err_STORE_BUCKET_NOT_FOUND(err, o->where);
+        case OBJECT_DENIED: return err_STORE_ACCESS_DENIED(err, what, where);
+        case OBJECT_TOKEN_ENDED:
+        case OBJECT_CLOCK:
+            status = err_STORE_ACCESS_DENIED(err, what, where);
+            error_hint(err, "%s", e->meaning == OBJECT_CLOCK ? OBJECT_HINT_CLOCK : OBJECT_HINT_TOKEN);
+            return status;
+        case OBJECT_OTHER: break;
+    }
+    return error_by_status(o, r, e, what, where, err);
+}
+
+silt_status object_error_of(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) {
+    object_error e = {.code = STR_NULL, .message = STR_NULL};
+    if (o->driver->parse_error) o->driver->parse_error(o, r, a, &e);
+    silt_status status = error_by_meaning(o, r, &e, what, where_of(o, key, a), err);
+    const char *glue = e.remark ? "; " : "", *remark = e.remark ? e.remark : "";
+    str_is_null(e.code) ? error_detail(err, "HTTP status %d%s%s", r->status, glue, remark)
+                        : error_detail(err, "HTTP status %d, %.*s: %.*s%s%s", r->status, STR_ARG(e.code), STR_ARG(e.message), glue, remark);
     return status;
 }
 
@@ -152,108 +175,6 @@ bool object_add_header(http_request *r, const char *name, str value) {
     if (str_is_null(value) || r->n_headers == OBJECT_HEADERS) return false;
     headers[r->n_headers++] = (http_header){str_of(name), value};
     return true;
-}
-
-/* ---- reading ---- */
-
-typedef struct read_state {
-    buf *out;
-    size_t before; /* what was in it */
-} read_state;
-
-static silt_status take_bytes(void *ctx, int64_t offset, str bytes, silt_error *err) {
-    read_state *state = ctx;
-    if (offset == 0) state->out->len = state->before; /* another attempt */
-    buf_append(state->out, bytes);
-    return buf_ok(state->out) ? SILT_OK : error_no_memory(err);
-}
-
-/* "bytes 10-19/100"; an emulator says "bytes 10-9/10" for nothing behind the end. */
-static bool parse_content_range(str text, int64_t *out_from, int64_t *out_to) {
-    str head, size;
-    if (!str_starts_with(text, STR("bytes "))) return false;
-    str rest = str_slice(text, 6, text.len);
-    if (!str_next(&rest, '-', &head) || !str_to_i64(head, out_from)) return false;
-    if (!str_next(&rest, '/', &size) || !str_to_i64(size, out_to)) return false;
-    return *out_from >= 0 && *out_to >= *out_from - 1 && *out_to < INT64_MAX;
-}
-
-/* A server may send all although a part was asked for; then the part is cut out of it. */
-static silt_status cut_range(read_state *state, int64_t offset, int64_t length) {
-    size_t got = state->out->len - state->before;
-    size_t from = (uint64_t)offset < got ? (size_t)offset : got, n = got - from;
-    if (length >= 0 && (uint64_t)length < n) n = (size_t)length;
-    if (n > 0 && from > 0) memmove(state->out->ptr + state->before, state->out->ptr + state->before + from, n);
-    state->out->len = state->before + n;
-    return SILT_OK;
-}
-
-/* What is in the buffer could be of an attempt before, where the last one had no bytes at all. */
-static bool is_whole(const http_response *r, const read_state *state) {
-    int64_t told;
-    str length = http_header_get(r, "content-length");
-    if (str_is_null(length) || !str_is_null(http_header_get(r, "content-encoding"))) return true;
-    return str_to_i64(length, &told) && (uint64_t)told == state->out->len - state->before;
-}
-
-static silt_status check_part(object_store *o, const http_response *r, const read_state *state, int64_t offset, int64_t length, silt_error *err) {
-    int64_t from, to;
-    int64_t got = (int64_t)(state->out->len - state->before);
-    if (!parse_content_range(http_header_get(r, "content-range"), &from, &to)) return object_bad_answer(o, "Reading", "a part without Content-Range", err);
-    bool right = from == offset && to - from + 1 == got && (length < 0 || got <= length);
-    return right ? SILT_OK : object_bad_answer(o, "Reading", "another part of the object than was asked for", err);
-}
-
-/* The Range header; null: all of it. A range that ends beyond what a number can tell ends at the end. */
-static str range_header(int64_t offset, int64_t length, arena *a) {
-    if (length < 0 || length > INT64_MAX - offset) return arena_printf(a, "bytes=%lld-", (long long)offset);
-    return arena_printf(a, "bytes=%lld-%lld", (long long)offset, (long long)(offset + length - 1));
-}
-
-static silt_status read_object(object_store *o, str key, int64_t offset, int64_t length, buf *out, arena *a, silt_error *err) {
-    http_header headers[OBJECT_HEADERS];
-    http_request r;
-    http_response answer;
-    read_state state = {out, out->len};
-    bool part = offset > 0 || length >= 0;
-    TRY(object_request_begin(o, OBJECT_READ, key, headers, &r, a, err));
-    if (part && !object_add_header(&r, "Range", range_header(offset, length, a))) return error_no_memory(err);
-    r.sink = take_bytes;
-    r.sink_ctx = &state;
-    r.repeatable = true;
-    silt_status status = object_send(o, &r, "Reading", a, &answer, err);
-    if (status == SILT_OK && answer.status == 416 && part) { /* the object is there, and ends before */
-        out->len = state.before;
-        return SILT_OK;
-    }
-    if (status == SILT_OK && !http_is_ok(&answer)) status = object_error_of(o, &answer, "Reading", key, a, err);
-    if (status == SILT_OK && !is_whole(&answer, &state)) status = object_bad_answer(o, "Reading", "not as long as it says", err);
-    if (status == SILT_OK && answer.status == 206) status = check_part(o, &answer, &state, offset, length, err);
-    else if (status == SILT_OK && part) status = cut_range(&state, offset, length);
-    if (status != SILT_OK) {
-        if (state.before == 0) buf_clear(out);
-        out->len = state.before;
-        out->failed = false;
-    }
-    return status;
-}
-
-/* A part that no object reaches is not asked for: services differ in what they make of such numbers. */
-#define OBJECT_MAX_BYTES (INT64_C(1) << 52)
-
-silt_status object_store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
-    store_entry entry;
-    arena *a = arena_new();
-    if (!a) return error_no_memory(err);
-    silt_status status;
-    if (length == 0 || offset >= OBJECT_MAX_BYTES) {
-        status = s->ops->stat(s, path, a, &entry, err);
-        if (status == SILT_OK && entry.is_dir) status = err_FILE_NOT_FOUND(err, path);
-    } else {
-        status = read_object((object_store *)s, object_key(path), offset, length > OBJECT_MAX_BYTES ? -1 : length, out, a, err);
-    }
-    arena_free(a);
-    return status;
 }
 
 /* ---- stat ---- */

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "base/temp_folder.h"
 #include "net/http.h"
 #include "store/settings.h"
 #include "store/store.h"
@@ -38,12 +39,32 @@ typedef struct object_listing {
 
 typedef enum object_verb { OBJECT_READ, OBJECT_STAT, OBJECT_PUT, OBJECT_PUT_IF_ABSENT, OBJECT_REMOVE } object_verb;
 
+/** What a code of the service means. OBJECT_OTHER: nothing of what follows, or there is none. */
+typedef enum object_meaning {
+    OBJECT_OTHER,
+    OBJECT_ABSENT,      /**< the object, or the upload, is not there */
+    OBJECT_NO_BUCKET,   /**< nor the bucket or container: no answer to whether the object is */
+    OBJECT_DENIED,      /**< about who asks, whatever the status */
+    OBJECT_TOKEN_ENDED, /**< so is this */
+    OBJECT_CLOCK        /**< and this: the signature's time is too far from the service's */
+} object_meaning;
+
 /** What a service says about an error; null where it says nothing. In the arena of the call. */
 typedef struct object_error {
     str code, message;
+    object_meaning meaning;
+    const char *remark; /**< NULL or what the user should know besides, such as that no credential was found */
 } object_error;
 
+/** Hints that more than one service has use for. */
+#define OBJECT_HINT_TOKEN "The session token has expired or is no valid one: get a new one, with the keys that belong to it."
+#define OBJECT_HINT_CLOCK "Set the clock of this machine: requests are signed with its time."
+
+#define OBJECT_CONNECTIONS 128 /**< to a service that many ask at once; see http_options.max_connections */
 #define OBJECT_HEADERS 12 /**< room in http_request.headers that `request` is given */
+
+struct object_early;
+struct object_early_driver;
 
 typedef struct object_driver {
     const store_ops *ops; /**< those of object_store_ops, with the name; or fewer */
@@ -62,8 +83,11 @@ typedef struct object_driver {
     silt_status (*list_request)(object_store *o, const object_listing *l, str mark, http_header *headers, http_request *out, arena *a, silt_error *err);
     silt_status (*parse_page)(object_store *o, const object_listing *l, str body, arena *a, object_page *out, silt_error *err);
     /** A file that is longer than `piece_bytes`, in pieces; whole or not at all. NULL: no writing. */
-    silt_status (*upload)(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err);
-    void (*parse_error)(const http_response *r, arena *a, object_error *out);
+    silt_status (*upload)(object_store *o, str key, str local, int64_t size, const struct object_early *early, arena *a, silt_error *err);
+    /** May be NULL: pieces cannot be sent while their file is being written. What was sent is then given to `upload` (else NULL), of a file of one piece or more too: object_early.h. */
+    const struct object_early_driver *early;
+    /** NULL: the status tells all, and 404 is "not there". Else it is only with OBJECT_ABSENT, or where nothing at all was said (HEAD). */
+    void (*parse_error)(object_store *o, const http_response *r, arena *a, object_error *out);
     /** NULL: any key. NULL or why the service cannot have this one. */
     const char *(*refuses)(str key);
     bool has_start_at; /**< list_request obeys start_at */
@@ -78,19 +102,20 @@ struct object_store {
     str where;       /**< for errors and identity: scheme, host, container; never a credential */
     silt_status (*sign)(void *ctx, const http_request *r, http_attempt *at, silt_error *err); /**< NULL: nothing to sign */
     int64_t piece_bytes;   /**< of an upload in pieces */
-    str temp_base;         /**< the folder of temporary folders, by silt.temp.dir; null: TMPDIR, else /tmp */
+    str temp_base;         /**< where the folder of temporary files is made, by silt.temp.dir; null: TMPDIR, else /tmp */
     pthread_mutex_t lock;  /**< over what follows */
-    char folder[256];      /**< of temporary files, with its NUL; empty until needed */
-    uint64_t next_file;
+    temp_folder temp;      /**< not open until needed */
+    struct object_early_pool *early; /**< made when needed */
 };
 
 /** The slots of a store that reads and writes; .name is the driver's to set. */
 #define OBJECT_STORE_READING                                                                                                               \
     .close = object_store_close, .read = object_store_read, .stat = object_store_stat, .local_read_path = object_store_local_read_path,    \
-    .identity = object_store_identity, .parallel = 32
+    .identity = object_store_identity, .parallel = 32, .read_many = object_store_read_many
 #define OBJECT_STORE_WRITING                                                                                                               \
     .put = object_store_put, .list = object_store_list, .remove = object_store_remove, .make_dirs = object_store_make_dirs,                \
-    .remove_dir = object_store_remove_dir, .write_begin = object_store_write_begin, .write_finish = object_store_write_finish,             \
+    .remove_dir = object_store_remove_dir, .write_begin = object_store_write_begin, .write_follow = object_store_write_follow,             \
+    .write_finish = object_store_write_finish,                                                                                             \
     .write_abort = object_store_write_abort, .write_finish_many = object_store_write_finish_many, .walk = object_store_walk,               \
     .remove_below = object_store_remove_below
 
@@ -106,6 +131,7 @@ void object_store_patience(const store_settings *s, http_options *out);
 silt_status object_store_configure(object_store *o, const store_settings *s, silt_error *err) MUST_CHECK;
 void object_store_close(store *s);
 silt_status object_store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) MUST_CHECK;
+silt_status object_store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *options, silt_error *err) MUST_CHECK;
 silt_status object_store_stat(store *s, str path, arena *a, store_entry *out, silt_error *err) MUST_CHECK;
 silt_status object_store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
 silt_status object_store_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
@@ -118,6 +144,7 @@ silt_status object_store_local_read_path(store *s, str path, arena *a, str *out,
 silt_status object_store_write_begin(store *s, str path, arena *a, str *out_local, silt_error *err) MUST_CHECK;
 silt_status object_store_write_finish(store *s, str path, str local, silt_error *err) MUST_CHECK;
 silt_status object_store_write_finish_many(store *s, const str *paths, const str *locals, size_t n, silt_error *err) MUST_CHECK;
+void object_store_write_follow(store *s, str path, str local);
 void object_store_write_abort(store *s, str path, str local);
 void object_store_identity(store *s, buf *out);
 
@@ -127,7 +154,10 @@ void object_store_identity(store *s, buf *out);
 silt_status object_send(object_store *o, http_request *r, const char *what, arena *a, http_response *out, silt_error *err) MUST_CHECK;
 /** Several at once: see http_send_many. */
 silt_status object_send_many(object_store *o, http_request *r, size_t n, int in_flight, const char *what, arena *a, http_response *out, silt_status *statuses, silt_error *err) MUST_CHECK;
-/** The error of an answer that is not 2xx to a request about `key` ("" for the container): 404 NOT_FOUND, 401 and 403 DENIED, 507 NO_SPACE, else IO. Fills err, returns its status. */
+/**
+ * The error of an answer that is not 2xx to a request about `key` ("" for the container). By the service's code where it has a meaning; else 401 and 403 are DENIED, 507 is NO_SPACE,
+ * 404 and 410 without a word are NOT_FOUND (with a code that is not known they are IO: "absent" would make a table that is there look as if it were not). Fills err, returns its status.
+ */
 silt_status object_error_of(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) MUST_CHECK;
 /** IO: an answer that breaks the protocol. */
 silt_status object_bad_answer(object_store *o, const char *what, const char *why, silt_error *err) MUST_CHECK;

@@ -106,6 +106,7 @@ static silt_status failure(const dynamodb *d, const char *what, str fault, int s
     bool denied = str_eqz(fault, "AccessDeniedException") || str_eqz(fault, "UnrecognizedClientException") || str_eqz(fault, "MissingAuthenticationTokenException") ||
                   str_eqz(fault, "InvalidSignatureException") || str_eqz(fault, "ExpiredTokenException");
     silt_status s = denied ? err_STORE_ACCESS_DENIED(err, what, d->table) : err_STORE_REQUEST_FAILED(err, what, d->table, status);
+    if (str_eqz(fault, "ExpiredTokenException")) error_hint(err, "%s", OBJECT_HINT_TOKEN);
     error_detail(err, "DynamoDB in %.*s answered with HTTP status %d, %.*s", STR_ARG(d->region), status, STR_ARG(fault));
     return s;
 }

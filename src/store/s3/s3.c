@@ -109,6 +109,8 @@ static bool set_clock(s3_store *s, const http_response *r) {
     return corrected;
 }
 
+static const char *const ended_tokens[] = {"ExpiredToken", "ExpiredTokenException", "InvalidToken", "TokenRefreshRequired"};
+
 static bool is_one_of(str code, const char *const *codes, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (str_eqz(code, codes[i])) return true;
@@ -120,7 +122,6 @@ static bool is_one_of(str code, const char *const *codes, size_t n) {
  * An answer to HEAD has no body that would name its error.
  */
 static bool s3_again(object_store *o, const http_request *q, const http_response *r, arena *a) {
-    static const char *const ended[] = {"ExpiredToken", "ExpiredTokenException", "InvalidToken", "TokenRefreshRequired"};
     static const char *const passing[] = {"RequestTimeout", "SlowDown", "InternalError"};
     s3_store *s = (s3_store *)o;
     s3_fault f = {STR_NULL, STR_NULL, STR_NULL};
@@ -132,7 +133,7 @@ static bool s3_again(object_store *o, const http_request *q, const http_response
     if (is_region(s, region) && (set_region(s, region) || redirects || silent || str_eqz(f.code, "AuthorizationHeaderMalformed"))) return true;
     if (redirects) return false;
     if (r->status == 403 && (silent || str_eqz(f.code, "RequestTimeTooSkewed")) && set_clock(s, r)) return true;
-    if ((silent && r->status == 400) || is_one_of(f.code, ended, ARRAY_LEN(ended))) return s->credentials && s3_credentials_expire(s->credentials);
+    if ((silent && r->status == 400) || is_one_of(f.code, ended_tokens, ARRAY_LEN(ended_tokens))) return s->credentials && s3_credentials_expire(s->credentials);
     return is_one_of(f.code, passing, ARRAY_LEN(passing)) && q->repeatable;
 }
 
@@ -182,9 +183,27 @@ static bool is_unsettled(const http_response *r, const object_error *e) {
     return r->status == 409 && (str_eqz(e->code, "ConditionalRequestConflict") || str_eqz(e->code, "OperationAborted"));
 }
 
-static void parse_error(const http_response *r, arena *a, object_error *out) {
+/* Codes about users and keys differ from server to server, and so do their statuses (XAdminUserNotFound with 404). */
+static bool is_about_who(str code) {
+    static const char *const words[] = {"User", "AccessKey", "Account", "Credential", "Principal", "Signature"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_find(code, str_of(words[i])) != SIZE_MAX) return true;
+    return false;
+}
+
+static object_meaning meaning_of(str code) {
+    static const char *const absent[] = {"NoSuchKey", "NotFound", "NoSuchUpload", "NoSuchVersion"};
+    if (is_one_of(code, absent, ARRAY_LEN(absent))) return OBJECT_ABSENT;
+    if (str_eqz(code, "NoSuchBucket")) return OBJECT_NO_BUCKET;
+    if (is_one_of(code, ended_tokens, ARRAY_LEN(ended_tokens))) return OBJECT_TOKEN_ENDED;
+    if (str_eqz(code, "RequestTimeTooSkewed")) return OBJECT_CLOCK;
+    return is_about_who(code) ? OBJECT_DENIED : OBJECT_OTHER;
+}
+
+static void parse_error(object_store *o, const http_response *r, arena *a, object_error *out) {
     s3_fault f;
-    if (s3_fault_parse(r->body, a, &f)) *out = (object_error){f.code, str_is_null(f.message) ? STR("") : f.message};
+    (void)o;
+    if (s3_fault_parse(r->body, a, &f)) *out = (object_error){f.code, str_is_null(f.message) ? STR("") : f.message, meaning_of(f.code), NULL};
 }
 
 /* ---- listing ---- */
@@ -248,6 +267,11 @@ static silt_status s3_list(store *s, str dir, str start_at, bool recursive, aren
 
 /* ---- the rest ---- */
 
+static void s3_write_follow(store *s, str path, str local) {
+    s3_probe_ahead((s3_store *)s, path);
+    object_store_write_follow(s, path, local);
+}
+
 static void s3_guard(store *s, buf *out) {
     static const char *const words[] = {
         [S3_COMMIT_CONDITIONAL] = "conditional PUT (If-None-Match), which the server has to prove before the first commit",
@@ -258,14 +282,23 @@ static void s3_guard(store *s, buf *out) {
     buf_append_z(out, words[((s3_store *)s)->settings.commit]);
 }
 
+/* True of the table as soon as its first entry is in DynamoDB: who is not told would learn it by an error of every other writer. */
+static const char *s3_take_news(store *s) {
+    s3_store *o = (s3_store *)s;
+    if (!o->dynamodb || !dynamodb_take_first(o->dynamodb)) return NULL;
+    return "from now on every writer of this table has to commit through DynamoDB (silt.s3.commit=dynamodb, Spark's S3DynamoDBLogStore) with the same DynamoDB table and region";
+}
+
 static const char *refuses(str key) { return key.len > 1024 ? "a key of at most 1024 bytes" : NULL; }
 
 static void dispose(object_store *o) {
     s3_store *s = (s3_store *)o;
+    s3_probe_wait(s);
     dynamodb_close(s->dynamodb);
     s3_credentials_free(s->credentials);
     s3_last_free(s->last);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->prover_lock);
 }
 
 static const store_ops ops = {
@@ -277,12 +310,14 @@ static const store_ops ops = {
     .make_dirs = object_store_make_dirs,
     .remove_dir = object_store_remove_dir,
     .write_begin = object_store_write_begin,
+    .write_follow = s3_write_follow,
     .write_finish = object_store_write_finish,
     .write_abort = object_store_write_abort,
     .write_finish_many = object_store_write_finish_many,
     .walk = object_store_walk,
     .remove_below = s3_remove_below,
     .guard = s3_guard,
+    .take_news = s3_take_news,
 };
 
 static const object_driver driver = {
@@ -296,6 +331,7 @@ static const object_driver driver = {
     .list_request = list_request,
     .parse_page = parse_page,
     .upload = s3_upload,
+    .early = &s3_early,
     .parse_error = parse_error,
     .refuses = refuses,
     .has_start_at = true,
@@ -328,12 +364,13 @@ static silt_status open_store(str authority, const store_settings *settings, are
     s3_settings read;
     object_store *o;
     TRY(s3_settings_read(authority, settings, process_env, NULL, a, &read, err));
-    http_options options = {.max_connections = read.max_connections > 16 ? read.max_connections : 32, .max_attempts = read.max_attempts, .ca_file = read.ca_file,
+    http_options options = {.max_connections = read.max_connections ? read.max_connections : OBJECT_CONNECTIONS, .max_attempts = read.max_attempts, .ca_file = read.ca_file,
                             .proxy = read.proxy};
     object_store_patience(settings, &options);
     TRY(object_store_new(&driver, sizeof(s3_store), &options, &o, err));
     s3_store *s = (s3_store *)o;
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->prover_lock, NULL);
     silt_status status = s3_settings_read(authority, settings, process_env, NULL, o->settings, &s->settings, err);
     if (status == SILT_OK) status = open_parts(s, authority, settings, err);
     if (status == SILT_OK) *out = &o->base;

@@ -59,6 +59,8 @@ typedef struct s3_grant {
 
 /** s3_profile.c: one key of a profile of the AWS CLI's two files (their texts; null where there is none); null when it is not there. */
 str s3_profile_get(str credentials_file, str config_file, str profile, const char *key);
+/** Has either file a section of that profile? */
+bool s3_profile_exists(str credentials_file, str config_file, str profile);
 
 /** s3_grant.c: grants over HTTP. NOT_FOUND: there is no such service here. */
 silt_status s3_grant_container(http_client *c, s3_env env, void *env_ctx, arena *a, s3_grant *out, silt_error *err) MUST_CHECK;
@@ -134,6 +136,9 @@ typedef struct s3_store {
     int proof;                   /**< of conditional puts: s3_probe.c */
     struct s3_last *last;        /**< of single writers: s3_commit.c */
     dynamodb_log *dynamodb;      /**< S3_COMMIT_DYNAMODB; else NULL */
+    pthread_mutex_t prover_lock; /**< over what follows */
+    struct s3_prover *prover;    /**< asks ahead of the commit: s3_probe_ahead; NULL: nobody */
+    bool asked_ahead;            /**< once */
 } s3_store;
 
 /** "https://bucket.s3.eu-west-1.amazonaws.com" or "http://127.0.0.1:9000/bucket", as of now; in `a`. */
@@ -144,7 +149,8 @@ str s3_url(s3_store *s, str key, arena *a);
 silt_status s3_request(object_store *o, object_verb verb, str key, http_header *headers, http_request *out, arena *a, silt_error *err) MUST_CHECK;
 
 /** s3_upload.c */
-silt_status s3_upload(object_store *o, str key, str local, int64_t size, arena *a, silt_error *err) MUST_CHECK;
+silt_status s3_upload(object_store *o, str key, str local, int64_t size, const struct object_early *early, arena *a, silt_error *err) MUST_CHECK;
+extern const struct object_early_driver s3_early;
 /** s3_delete.c */
 silt_status s3_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) MUST_CHECK;
 /** s3_commit.c: put by the way of committing that is set. */
@@ -152,5 +158,9 @@ silt_status s3_put(store *s, str path, str bytes, store_put_mode mode, silt_erro
 void s3_last_free(struct s3_last *last);
 /** s3_probe.c: does this server honour If-None-Match: *? Asked with objects beside `path`, once, and remembered. @return S3_CONDITIONAL_PUT_IGNORED where it does not */
 silt_status s3_probe(s3_store *s, str path, silt_error *err) MUST_CHECK;
+typedef struct s3_prover s3_prover;
+/** A data file is being written at `path`, and a commit will probably follow: ask from another thread, so that it does not wait. s3_probe waits for that one. */
+void s3_probe_ahead(s3_store *s, str path);
+void s3_probe_wait(s3_store *s);
 
 #endif

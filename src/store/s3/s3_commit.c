@@ -62,7 +62,7 @@ static silt_status look_for_dynamodb(s3_store *s, str folder, silt_error *err) {
     silt_status status = str_is_null(key) ? error_no_memory(err) : object_any_below(&s->base, key, a, &any, err);
     arena_free(a);
     if (status != SILT_OK) return status;
-    return any ? err_S3_LOG_STORE_MISMATCH(err, path_parent(folder)) : SILT_OK;
+    return any ? store_path_error(&s->base.base, path_parent(folder), err_S3_LOG_STORE_MISMATCH, err) : SILT_OK;
 }
 
 static silt_status refuse_mismatch(s3_store *s, str folder, silt_error *err) {
@@ -106,7 +106,7 @@ static silt_status check_last(s3_store *s, str folder, silt_error *err) {
     if (!path[0]) return SILT_OK;
     silt_status status = read_digest(s, str_of(path), now, &why);
     if (status == SILT_NOT_FOUND) return SILT_OK;
-    if (status == SILT_OK) return strcmp(now, digest) == 0 ? SILT_OK : err_S3_COMMIT_LOST(err, str_of(path));
+    if (status == SILT_OK) return strcmp(now, digest) == 0 ? SILT_OK : store_path_error(&s->base.base, str_of(path), err_S3_COMMIT_LOST, err);
     if (err) *err = why;
     return status;
 }
@@ -132,7 +132,7 @@ static silt_status exists(s3_store *s, str path, silt_error *err) {
     silt_error why = {0};
     silt_status status = a ? s->base.base.ops->stat(&s->base.base, path, a, &entry, &why) : error_no_memory(&why);
     arena_free(a);
-    if (status == SILT_OK) return entry.is_dir ? SILT_OK : err_PATH_ALREADY_EXISTS(err, path);
+    if (status == SILT_OK) return entry.is_dir ? SILT_OK : store_path_error(&s->base.base, path, err_PATH_ALREADY_EXISTS, err);
     if (status == SILT_NOT_FOUND) return SILT_OK;
     if (err) *err = why;
     return status;
@@ -152,9 +152,9 @@ static silt_status put_as_single_writer(s3_store *s, str path, str bytes, silt_e
     TRY(put_unguarded(s, path, bytes, err));
     silt_error why = {0};
     silt_status status = read_digest(s, path, there, &why);
-    if (status == SILT_NOT_FOUND || (status == SILT_OK && strcmp(ours, there) != 0)) return err_S3_COMMIT_LOST(err, path);
+    if (status == SILT_NOT_FOUND || (status == SILT_OK && strcmp(ours, there) != 0)) return store_path_error(&s->base.base, path, err_S3_COMMIT_LOST, err);
     if (status != SILT_OK) {
-        status = err_WRITE_OUTCOME_UNKNOWN(err, path);
+        status = store_path_error(&s->base.base, path, err_WRITE_OUTCOME_UNKNOWN, err);
         error_detail(err, "It was written and could not be read back: %s", why.message);
         return status;
     }

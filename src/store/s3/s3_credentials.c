@@ -265,9 +265,10 @@ static silt_status profile_role(s3_credentials *c, const profiles *p, str name, 
 static silt_status from_profile(s3_credentials *c, arena *a, s3_grant *out, silt_error *err) {
     static const char *const other_ways[] = {"credential_process", "sso_session", "sso_start_url"};
     profiles p;
-    str name = env_str(c, "AWS_PROFILE");
-    if (str_is_null(name)) name = STR("default");
+    str chosen = env_str(c, "AWS_PROFILE"), name = str_is_null(chosen) ? STR("default") : chosen;
     TRY(read_profiles(c, a, &p, err));
+    bool is_missing = !str_is_null(chosen) && !s3_profile_exists(p.credentials, p.config, chosen);
+    if (is_missing) return err_INVALID_PARAMETER_VALUE(err, STR("AWS_PROFILE"), chosen, "a profile of ~/.aws/credentials or ~/.aws/config");
     str arn = profile_value(&p, name, "role_arn");
     if (!str_is_null(arn)) return profile_role(c, &p, name, arn, a, out, err);
     if (profile_keys(&p, name, out) == SILT_OK) return SILT_OK;

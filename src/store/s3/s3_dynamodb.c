@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "base/uri.h"
 #include "store/s3/dynamodb.h"
+#include "store/object/object_internal.h"
 #include "store/s3/s3_dynamodb.h"
 
 #define DAY_S 86400
@@ -27,6 +28,7 @@ struct dynamodb_log {
     arena *a;
     str root;      /* "s3a://bucket" */
     int64_t ttl_s;
+    bool first; /* atomic: see dynamodb_take_first */
 };
 
 /* ---- names ---- */
@@ -96,7 +98,7 @@ static silt_status open_client(dynamodb_log *d, s3_store *s, const store_setting
         TRY(s3_credentials_new(&who, &d->own, err));
         o.credentials = d->own;
     }
-    http_options http = {.ca_file = s->settings.ca_file, .proxy = s->settings.proxy};
+    http_options http = {.ca_file = s->settings.ca_file, .proxy = s->settings.proxy, .waiter = settings ? settings->waiter : (http_waiter){.cancel = NULL}};
     TRY(http_client_new(&http, &d->http, err));
     o.client = d->http;
     return dynamodb_new(&o, &d->client, err);
@@ -170,7 +172,7 @@ static silt_status complete(dynamodb_log *d, s3_store *s, str log_dir, const dyn
     str target = path_join(a, log_dir, entry->file_name), temp;
     bool there;
     if (str_is_null(target)) return error_no_memory(err);
-    if (!dynamodb_is_commit(target)) return err_DELTA_LOG_FILE_NOT_FOUND(err, target);
+    if (!dynamodb_is_commit(target)) return store_path_error(&s->base.base, target, err_DELTA_LOG_FILE_NOT_FOUND, err);
     TRY(exists(s, target, a, &there, err));
     if (!there) {
         TRY(temp_path_of(log_dir, entry, a, &temp, err));
@@ -187,7 +189,15 @@ typedef struct commit {
     str path, log_dir, name, table, bytes;
     int64_t version;
     arena *a;
+    bool first; /* the table was written otherwise until now */
 } commit;
+
+/* Entries end with their time to live, temporary files stay: by them other writers see it too (s3_commit.c). Not to know it is no reason to fail. */
+static bool is_first(commit *c) {
+    bool any = true;
+    str key = arena_printf(c->a, "%.*s/.tmp", STR_ARG(object_key(c->log_dir)));
+    return !str_is_null(key) && object_any_below(&c->s->base, key, c->a, &any, NULL) == SILT_OK && !any;
+}
 
 /* The version before has to be in the log, or its writer died and it is put there now. */
 static silt_status check_previous(commit *c, silt_error *err) {
@@ -203,7 +213,8 @@ static silt_status check_previous(commit *c, silt_error *err) {
         return status;
     }
     TRY(exists(c->s, path, c->a, &there, err));
-    return there ? SILT_OK : err_DELTA_LOG_FILE_NOT_FOUND(err, path);
+    if (there) c->first = is_first(c);
+    return there ? SILT_OK : store_path_error(&c->s->base.base, path, err_DELTA_LOG_FILE_NOT_FOUND, err);
 }
 
 /* A table that was dropped and is made again: entries of the old one would be taken for commits of the new. */
@@ -236,7 +247,7 @@ static silt_status prepare(commit *c, dynamodb_entry *entry, silt_error *err) {
     if (status == SILT_EXISTS) {
         remove_temp(c, temp);
         finish_winner(c);
-        return err_PATH_ALREADY_EXISTS(err, c->path);
+        return store_path_error(&c->s->base.base, c->path, err_PATH_ALREADY_EXISTS, err);
     }
     return status;
 }
@@ -245,9 +256,10 @@ static silt_status run(commit *c, silt_error *err) {
     dynamodb_entry entry;
     bool there;
     TRY(exists(c->s, c->path, c->a, &there, err));
-    if (there) return err_PATH_ALREADY_EXISTS(err, c->path);
+    if (there) return store_path_error(&c->s->base.base, c->path, err_PATH_ALREADY_EXISTS, err);
     TRY(c->version > 0 ? check_previous(c, err) : check_first(c, err));
     TRY(prepare(c, &entry, err));
+    if (c->first) __atomic_store_n(&c->d->first, true, __ATOMIC_RELAXED);
     /* Decided. What fails from here on is made up for by the next who lists the log. */
     if (object_store_put(&c->s->base.base, c->path, c->bytes, STORE_PUT_REPLACE, NULL) == SILT_OK) (void)!acknowledge(c->d, &entry, NULL);
     return SILT_OK;
@@ -262,6 +274,8 @@ silt_status dynamodb_commit(dynamodb_log *d, s3_store *s, str path, str bytes, s
     arena_free(c.a);
     return status;
 }
+
+bool dynamodb_take_first(dynamodb_log *d) { return __atomic_exchange_n(&d->first, false, __ATOMIC_RELAXED); }
 
 /* ---- listing ---- */
 

@@ -22,6 +22,8 @@ void dynamodb_close(dynamodb_log *d); /**< NULL is fine */
 
 /** Put a commit. EXISTS where its version is taken. OK as soon as the entry is there: from then on every reader and writer completes it. */
 silt_status dynamodb_commit(dynamodb_log *d, s3_store *s, str path, str bytes, silt_error *err) MUST_CHECK;
+/** Was a table that others wrote without DynamoDB committed to, since this was last asked? */
+bool dynamodb_take_first(dynamodb_log *d);
 /** List the log, after the newest commit was completed if it was not. */
 silt_status dynamodb_list(dynamodb_log *d, s3_store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
 

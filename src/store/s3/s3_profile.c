@@ -40,3 +40,16 @@ str s3_profile_get(str credentials_file, str config_file, str profile, const cha
     str found = look_up(credentials_file, profile, key, false);
     return str_is_null(found) ? look_up(config_file, profile, key, true) : found;
 }
+
+static bool has_section(str text, str profile, bool config) {
+    str line;
+    while (str_next(&text, '\n', &line)) {
+        str section = section_of(line);
+        if (!str_is_null(section) && is_section(section, profile, config)) return true;
+    }
+    return false;
+}
+
+bool s3_profile_exists(str credentials_file, str config_file, str profile) {
+    return has_section(credentials_file, profile, false) || has_section(config_file, profile, true);
+}

@@ -261,7 +261,7 @@ static silt_status read_count(const store_settings *s, str bucket, const char *r
 static silt_status read_connection(const store_settings *s, s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {
     str ca = str_trim(store_setting(s, "silt.s3.caFile")), cache = env_str(env, ctx, "XDG_CACHE_HOME"), home = env_str(env, ctx, "HOME");
     TRY(read_proxy(s, a, out, err));
-    TRY(read_count(s, out->bucket, "connection.maximum", 64, &out->max_connections, err));
+    TRY(read_count(s, out->bucket, "connection.maximum", 1000, &out->max_connections, err));
     TRY(read_count(s, out->bucket, "attempts.maximum", 20, &out->max_attempts, err));
     if (ca.len == 0) ca = env_str(env, ctx, "AWS_CA_BUNDLE");
     if (!str_is_null(ca)) out->ca_file = arena_str(a, ca);

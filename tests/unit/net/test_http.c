@@ -21,6 +21,7 @@ typedef struct world {
     /* what the server is to do */
     tiny_way ways[32]; /* of its n-th request, from 0; later ones answer */
     int statuses[32];  /* 0: 200 */
+    int works_ms;      /* on each request, one after the other, also for a client that has gone */
     str headers;
     size_t body_bytes; /* 0: echo the request's body */
     /* what it saw */
@@ -32,6 +33,7 @@ static void handle(void *ctx, const tiny_request *q, tiny_answer *a) {
     world *w = ctx;
     int i = q->number - 1;
     w->seen = q->number;
+    usleep((useconds_t)w->works_ms * 1000);
     if (q->connection > w->connections) w->connections = q->connection;
     if (i < 64) {
         snprintf(w->methods[i], sizeof w->methods[i], "%.*s", STR_ARG(q->method));
@@ -183,6 +185,17 @@ static void broken_connections(void **state) {
     assert_int_equal(r.body.len, 1000);
     assert_int_equal(r.attempts, 5);
     assert_true(r.may_have_applied);
+}
+
+/* A server that needs longer than the client would wait: asking again and again at the same pace only adds to its work. */
+static void patience_grows_with_each_stall(void **state) {
+    world *w = *state;
+    http_response r;
+    w->works_ms = 450; /* 300 are waited for at first */
+    http_request q = request(w, "GET", "/");
+    q.repeatable = true;
+    assert_int_equal(http_send(w->client, &q, w->a, &r, &w->err), SILT_OK);
+    assert_true(r.attempts > 1);
 }
 
 /* Whatever breaks once it was sent, a request that must not be sent twice is not, on a fresh connection or on a kept one. */
@@ -509,6 +522,7 @@ int main(void) {
         HTTP_TEST(piece_of_a_file),           HTTP_TEST(answers_are_repeated),
         HTTP_TEST(the_last_answer_is_given),  HTTP_TEST(refusals_are_not_repeated),
         HTTP_TEST(broken_connections),        HTTP_TEST(not_repeatable_is_sent_once),
+        HTTP_TEST(patience_grows_with_each_stall),
         HTTP_TEST(silent_second_sending_is_told), HTTP_TEST(never_sent_is_tried_again_and_told),
         HTTP_TEST(retry_after),               HTTP_TEST(each_attempt_is_signed),
         HTTP_TEST(signing_may_send),          HTTP_TEST(headers_cannot_be_injected), HTTP_TEST(sink_begins_again),

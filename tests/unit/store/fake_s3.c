@@ -81,6 +81,12 @@ static const char *key_z(exchange *x) { return arena_cstr(x->arena, x->key); }
 static bool is_refused(exchange *x) {
     fake_s3 *f = x->f;
     str authorization = tiny_header(x->q, "authorization"), date = tiny_header(x->q, "x-amz-date");
+    if (f->refusal) {
+        int status = atoi(f->refusal);
+        if (f->refusal[3] == ' ' && !str_eqz(x->q->method, "HEAD")) fault(x, status, f->refusal + 4, "");
+        x->a->status = status;
+        return true;
+    }
     if (f->old_token && str_eqz(tiny_header(x->q, "x-amz-security-token"), f->old_token)) return fault(x, 400, "ExpiredToken", ""), true;
     if (f->region && str_find(authorization, arena_printf(x->arena, "/%s/s3/", f->region)) == SIZE_MAX) {
         char more[128];
@@ -140,10 +146,16 @@ static void upload(exchange *x) {
     char part[600];
     if (str_eqz(x->q->method, "PUT")) {
         str number = parameter(x, "partNumber");
+        __atomic_add_fetch(&f->n_parts, 1, __ATOMIC_RELAXED);
         if (f->part_fails && str_eqz(number, "2")) return fault(x, 403, "AccessDenied", "");
         snprintf(part, sizeof part, "\x01part %05d", atoi(number.ptr));
         set(f, part, x->q->body);
         add_header(x, "ETag: \"p\"");
+        return;
+    }
+    if (str_eqz(x->q->method, "POST") && f->completions_fail_in_body > 0) {
+        f->completions_fail_in_body--;
+        buf_printf(&x->a->body, "<Error><Code>InternalError</Code></Error>");
         return;
     }
     buf whole;
@@ -153,11 +165,12 @@ static void upload(exchange *x) {
         drop(f, f->objects[0].key);
     }
     f->uploads_open--;
-    if (str_eqz(x->q->method, "POST") && f->complete_fails_in_body) {
-        buf_printf(&x->a->body, "<Error><Code>InternalError</Code></Error>");
+    if (str_eqz(x->q->method, "POST") && f->aborts_itself) {
+        fault(x, 404, "NoSuchUpload", "");
     } else if (str_eqz(x->q->method, "POST")) {
         set(f, key_z(x), buf_str(&whole));
-        buf_printf(&x->a->body, "<CompleteMultipartUploadResult><ETag>\"w\"</ETag></CompleteMultipartUploadResult>");
+        if (f->complete_comes_twice) fault(x, 404, "NoSuchUpload", "");
+        else buf_printf(&x->a->body, "<CompleteMultipartUploadResult><ETag>\"w\"</ETag></CompleteMultipartUploadResult>");
     } else {
         x->a->status = 204;
     }

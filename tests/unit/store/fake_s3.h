@@ -28,12 +28,15 @@ typedef struct fake_s3 {
     bool lets_two_win;    /* of conditional puts of one key two succeed */
     const char *region;   /* another one in a signature: 400 with the right one; NULL: any */
     const char *old_token; /* this session token has ended */
+    const char *refusal; /* "404 NoSuchKey": the answer to every request; "404": without a body */
     const char *fail_key; /* PUT of a key that holds this: 403 AccessDenied */
     const char *redirect_region; /* 301 with x-amz-bucket-region, while signatures name another */
     int64_t clock_ahead_ms; /* of its clock; requests further than 15 minutes from it are refused */
     bool part_fails;
     const char *steals; /* another writer overwrites what was just put under this key */
-    bool complete_fails_in_body;
+    int completions_fail_in_body; /* so many: 200, and an error in the body; the upload stays as it is */
+    bool aborts_itself; /* the upload is gone when it is to be completed */
+    bool complete_comes_twice; /* and what is told is the answer to the second: the upload is gone */
     /* the nth request (from 1) of `faulty_method` breaks so: after it was carried out, or before */
     char faulty_method[8];
     int faulty_nth;
@@ -43,7 +46,7 @@ typedef struct fake_s3 {
     int throttles; /* so many DynamoDB calls are throttled */
     bool items_vanish; /* PutItem is answered, but nothing is kept */
     /* what it saw */
-    int n_puts, n_gets, n_heads, n_lists, n_deletes, n_multi_deletes, n_posts, n_of_faulty, uploads_open;
+    int n_puts, n_parts, n_gets, n_heads, n_lists, n_deletes, n_multi_deletes, n_posts, n_of_faulty, uploads_open;
     int n_put_items, n_queries;
     char last_authorization[512], last_start_after[256], last_query[1024], last_host[128];
     char put_headers[4096]; /* of the last PUT of an object */

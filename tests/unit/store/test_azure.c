@@ -85,7 +85,7 @@ static const char *get_env(void *ctx, const char *name) {
 #define PAIRS(...) ((const pair[]){__VA_ARGS__ __VA_OPT__(,) {NULL, NULL}})
 
 static silt_status find(const char *authority, const pair *settings, const pair *env, arena *a, azure_account *out, silt_error *err) {
-    store_settings s = {get_setting, (void *)(uintptr_t)settings};
+    store_settings s = {.get = get_setting, .ctx = (void *)(uintptr_t)settings};
     return azure_account_find(str_of(authority), &s, get_env, (void *)(uintptr_t)env, a, out, err);
 }
 

@@ -122,7 +122,7 @@ static const char *get_env(void *ctx, const char *name) {
 #define PAIRS(...) ((const pair[]){__VA_ARGS__ __VA_OPT__(,) {NULL, NULL}})
 
 static silt_status find(const char *bucket, const pair *settings, const pair *env, arena *a, gcs_account *out, silt_error *err) {
-    store_settings s = {get_setting, (void *)(uintptr_t)settings};
+    store_settings s = {.get = get_setting, .ctx = (void *)(uintptr_t)settings};
     return gcs_account_find(str_of(bucket), &s, get_env, (void *)(uintptr_t)env, a, out, err);
 }
 

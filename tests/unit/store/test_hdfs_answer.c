@@ -65,7 +65,7 @@ static void every_refusal_has_its_error(void **state) {
         {404, "", "HDFS_UNEXPECTED_ANSWER", SILT_IO, ""},
         {404, "{\"error\":\"x\"}", "HDFS_UNEXPECTED_ANSWER", SILT_IO, ""},
     };
-    const hdfs_store s = {.site = {.name = STR("hdfs://nn:8020")}};
+    const hdfs_store s = {.base = {.uri_prefix = "hdfs://nn:8020"}, .site = {.name = STR("hdfs://nn:8020")}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         hdfs_answer answer = parse(*state, cases[i].http, cases[i].body);
         silt_error err = {.status = SILT_OK};
@@ -73,13 +73,14 @@ static void every_refusal_has_its_error(void **state) {
         if (status != cases[i].status || strcmp(err.condition, cases[i].condition) != 0) fail_msg("%zu: %d %s", i, (int)status, err.condition);
         if (!strstr(err.detail, cases[i].detail)) fail_msg("%zu: %s", i, err.detail);
         assert_null(strstr(err.detail, "FSNamesystem.java"));
+        if (strstr(err.message, "/t/x")) assert_non_null(strstr(err.message, "hdfs://nn:8020/t/x"));
         assert_int_equal(err.code, cases[i].http);
         assert_true(err.hint[0] != '\0');
     }
 }
 
 static void who_looks_below_a_file_finds_nothing(void **state) {
-    const hdfs_store s = {.site = {.name = STR("hdfs://nn:8020")}};
+    const hdfs_store s = {.base = {.uri_prefix = "hdfs://nn:8020"}, .site = {.name = STR("hdfs://nn:8020")}};
     hdfs_answer answer = parse(*state, 403, REMOTE("AccessControlException", "/t/a (is not a directory)"));
     assert_int_equal(hdfs_failure_to_find(&s, &answer, "listing", STR("/t/a/x"), NULL), SILT_NOT_FOUND);
     answer = parse(*state, 403, REMOTE("AccessControlException", "Permission denied: user=bob"));

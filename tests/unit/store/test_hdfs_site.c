@@ -43,7 +43,7 @@ static hdfs_conf conf_of(arena *a, pair *pairs, const char *xml) {
     store_settings *settings = arena_alloc(a, sizeof *settings);
     hdfs_conf c;
     silt_error err = {0};
-    *settings = (store_settings){get_pair, pairs};
+    *settings = (store_settings){.get = get_pair, .ctx = pairs};
     assert_int_equal(hdfs_conf_load(settings, NULL, a, &c, NULL), SILT_OK);
     if (xml && hdfs_conf_parse(&c, str_of(xml), STR("/conf/hdfs-site.xml"), &err) != SILT_OK) fail_msg("%s %s", err.message, err.detail);
     return c;
@@ -131,6 +131,10 @@ static void files_of_the_folder_are_read_in_order(void **state) {
     hdfs_conf c;
     silt_error err = {0};
     assert_non_null(mkdtemp(folder));
+    setenv("HADOOP_CONF_DIR", "/nowhere/conf", 1);
+    assert_int_equal(hdfs_conf_load(NULL, NULL, a, &c, &err), SILT_INVALID);
+    assert_string_equal(err.condition, "HDFS_CONFIGURATION_INVALID");
+    assert_non_null(strstr(err.message, "/nowhere/conf"));
     setenv("HADOOP_CONF_DIR", folder, 1);
     assert_int_equal(hdfs_conf_load(NULL, NULL, a, &c, NULL), SILT_OK); /* empty: nothing is set */
     assert_int_equal(c.count, 0);
@@ -187,6 +191,8 @@ static void services_by_authority_and_configuration(void **state) {
         {HDFS_BY_RPC, "n:9000", ONE, NULL, NULL, "http://n:9999/webhdfs/v1"},
         {HDFS_BY_RPC, "", ONE, NULL, NULL, "http://n:9999/webhdfs/v1"}, /* hdfs:///x */
         {HDFS_BY_RPC, "other:9000", ONE, NULL, NULL, "http://other:9870/webhdfs/v1"},
+        {HDFS_BY_RPC, "nn:8020", "", "dfs.namenode.http-address", "nn:9999", "http://nn:9999/webhdfs/v1"}, /* nothing else is told */
+        {HDFS_BY_RPC, "other:8020", "", "dfs.namenode.http-address", "nn:9999", "http://other:9870/webhdfs/v1"},
         {HDFS_BY_RPC, "nn:8020", "", "silt.hdfs.nn:8020.http", "gw:14000", "http://gw:14000/webhdfs/v1"},
         {HDFS_BY_RPC, "nn:8020", "", "spark.hadoop.silt.hdfs.nn.http", "https://knox:8443/gateway/default/", "https://knox:8443/gateway/default/webhdfs/v1"},
         {HDFS_BY_RPC, "ns1", HA, "silt.hdfs.ns1.http", "http://x:1/webhdfs/v1, y:2", "http://x:1/webhdfs/v1 http://y:2/webhdfs/v1"},

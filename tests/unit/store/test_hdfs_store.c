@@ -38,7 +38,7 @@ static str get_setting(void *ctx, const char *key) {
 }
 
 static void open_store(fixture *f) {
-    store_settings settings = {get_setting, NULL};
+    store_settings settings = {.get = get_setting, .ctx = NULL};
     if (store_webhdfs_open(hdfs_fake_authority(f->fake, f->arena), &settings, &f->store, &f->err) != SILT_OK) fail_msg("%s %s", f->err.message, f->err.detail);
 }
 
@@ -441,7 +441,7 @@ static int set_up_view(void **state) {
     if (set_up_ha(state) != 0) return 1;
     fixture *f = *state;
     static char folder[] = "/tmp/silt-view-XXXXXX";
-    store_settings settings = {get_setting, NULL};
+    store_settings settings = {.get = get_setting, .ctx = NULL};
     services = STR_NULL;
     strcpy(folder, "/tmp/silt-view-XXXXXX");
     if (!mkdtemp(folder)) return 1;

@@ -160,6 +160,88 @@ static void a_short_read_gives_half(void **state) {
     store_close(s);
 }
 
+static void twice_is_told_of_the_second(void **state) {
+    (void)state;
+    orders o = {.at = 1, .fault = FAULT_TWICE};
+    store *s = faulty(&o);
+    assert_int_equal(store_put(s, STR("/a"), STR("1"), STORE_PUT_IF_ABSENT, NULL), SILT_EXISTS);
+    assert_true(is_there("/a"));
+    o.at = 2;
+    assert_int_equal(store_put(s, STR("/a"), STR("2"), STORE_PUT_REPLACE, NULL), SILT_OK);
+    o.at = 3;
+    assert_int_equal(store_remove(s, STR("/a"), NULL), SILT_NOT_FOUND);
+    assert_false(is_there("/a"));
+    store_close(s);
+}
+
+/* ---- names of one's own ---- */
+
+static void a_name_of_ones_own_is_settled_by_what_is_there(void **state) {
+    (void)state;
+    static const store_fault kinds[] = {FAULT_NONE, FAULT_TWICE, FAULT_LOST_REPLY};
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        orders o = {.at = 1, .fault = kinds[i]};
+        store *s = faulty(&o);
+        str path = arena_printf(memory, "/own-%zu", i);
+        assert_int_equal(store_put_own(s, path, STR("mine"), NULL), SILT_OK);
+        assert_true(is_there(path.ptr));
+        store_close(s);
+    }
+}
+
+static void another_ones_bytes_are_told(void **state) {
+    (void)state;
+    silt_error err = {0};
+    static const char *const others[] = {"else", "minX", "mine and more", "min", ""};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        str path = arena_printf(memory, "/taken-%zu", i);
+        assert_int_equal(store_put(inner, path, str_of(others[i]), STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+        assert_int_equal(store_put_own(inner, path, STR("mine"), &err), SILT_EXISTS);
+    }
+    assert_string_equal(err.condition, "PATH_ALREADY_EXISTS");
+}
+
+static store_fault never_answers(void *ctx, const char *call, str path, size_t nth_call) {
+    (void)path;
+    (void)nth_call;
+    return strcmp(call, (const char *)ctx) == 0 ? FAULT_LOST_REPLY : FAULT_NONE;
+}
+
+/* The same of data files: who is told 40003 asks himself whether rows were committed. */
+static void a_data_file_in_doubt_is_a_failure(void **state) {
+    (void)state;
+    char finish[] = "write_finish";
+    store *mute;
+    str local;
+    silt_error err = {0};
+    assert_int_equal(store_fault_open(inner, never_answers, finish, &mute, NULL), SILT_OK);
+    for (int many = 0; many < 2; many++) {
+        str path = many ? STR("/many") : STR("/one");
+        assert_int_equal(store_write_begin(mute, path, memory, &local, NULL), SILT_OK);
+        FILE *file = fopen(local.ptr, "wb");
+        assert_non_null(file);
+        fclose(file);
+        assert_int_equal(many ? store_write_finish_many(mute, &path, &local, 1, &err) : store_write_finish(mute, path, local, &err), SILT_IO);
+        assert_non_null(strstr(err.detail, "did not tell"));
+        assert_true(is_there(path.ptr));
+    }
+    store_close(mute);
+}
+
+/* A statement whose vector is in doubt has not committed: that is no unknown outcome. */
+static void what_cannot_be_settled_is_a_failure_and_not_unknown(void **state) {
+    (void)state;
+    store *deaf, *mute;
+    silt_error err = {0};
+    char put[] = "put", read[] = "read";
+    assert_int_equal(store_fault_open(inner, never_answers, read, &deaf, NULL), SILT_OK);
+    assert_int_equal(store_fault_open(deaf, never_answers, put, &mute, NULL), SILT_OK);
+    assert_int_equal(store_put_own(mute, STR("/own"), STR("mine"), &err), SILT_IO);
+    assert_int_equal(store_put_own(mute, STR("/own-too"), STR("mine"), NULL), SILT_IO);
+    store_close(mute);
+    store_close(deaf);
+}
+
 static void every_call_is_asked_for_by_name(void **state) {
     (void)state;
     orders o = {0};
@@ -264,6 +346,55 @@ static void a_store_that_does_not_open_is_tried_again(void **state) {
     store_registry_free(r);
 }
 
+/* Names that the registry reads again as the same path of the same store; local ones stay plain paths. */
+static void what_errors_name_leads_back(void **state) {
+    static const char *const locations[] = {"s3a://b/a b/%41/x?y#z", "https://h:80/a%20b/c%25", "/a b/c%41"};
+    static const char *const schemes[] = {"s3a", "https", "file"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(locations); i++) {
+        opener o = {.answer = SILT_OK};
+        store_registry *r;
+        store *s, *again;
+        str path, path_again;
+        silt_error err = {0};
+        assert_int_equal(store_registry_new(&r, NULL), SILT_OK);
+        assert_int_equal(store_registry_add(r, schemes[i], open_memory, &o, NULL), SILT_OK);
+        assert_int_equal(store_registry_find(r, str_of(locations[i]), memory, &s, &path, NULL), SILT_OK);
+        str named = store_path_named(s, path, memory);
+        assert_true(str_eqz(named, locations[i]));
+        assert_int_equal(store_registry_find(r, named, memory, &again, &path_again, NULL), SILT_OK);
+        assert_ptr_equal(s, again);
+        assert_true(str_eq(path, path_again));
+        assert_int_equal(store_path_error(s, path, err_FILE_NOT_FOUND, &err), SILT_NOT_FOUND);
+        assert_non_null(strstr(err.message, locations[i]));
+        assert_int_equal(store_path_error(s, path, err_FILE_NOT_FOUND, NULL), SILT_NOT_FOUND);
+        store_registry_free(r);
+    }
+}
+
+static silt_status open_in_front(str authority, void *config, store **out, silt_error *err) {
+    (void)authority;
+    TRY(store_memory_open(1, out, err));
+    (*out)->inner = config;
+    return SILT_OK;
+}
+
+/* As a read cache is opened: the store behind it gives its errors the same names. */
+static void a_store_behind_another_is_named_with_it(void **state) {
+    (void)state;
+    store_registry *r;
+    store *front, *behind;
+    str path;
+    assert_int_equal(store_memory_open(1, &behind, NULL), SILT_OK);
+    assert_string_equal(store_uri_prefix(behind), "");
+    assert_int_equal(store_registry_new(&r, NULL), SILT_OK);
+    assert_int_equal(store_registry_add(r, "gs", open_in_front, behind, NULL), SILT_OK);
+    assert_int_equal(store_registry_find(r, STR("gs://b/k"), memory, &front, &path, NULL), SILT_OK);
+    assert_string_equal(store_uri_prefix(behind), "gs://b");
+    store_registry_free(r);
+    store_close(behind);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void) {
@@ -275,8 +406,15 @@ int main(void) {
         TEST(a_lost_reply_is_unknown_but_done),
         TEST(after_a_crash_nothing_works),
         TEST(a_short_read_gives_half),
+        TEST(twice_is_told_of_the_second),
+        TEST(a_name_of_ones_own_is_settled_by_what_is_there),
+        TEST(another_ones_bytes_are_told),
+        TEST(a_data_file_in_doubt_is_a_failure),
+        TEST(what_cannot_be_settled_is_a_failure_and_not_unknown),
         TEST(every_call_is_asked_for_by_name),
         TEST(stores_are_opened_once_per_scheme_and_authority),
+        TEST(what_errors_name_leads_back),
+        TEST(a_store_behind_another_is_named_with_it),
         TEST(unknown_schemes_are_refused_by_name),
         TEST(a_store_that_does_not_open_is_tried_again),
     };

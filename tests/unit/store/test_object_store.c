@@ -33,6 +33,9 @@ typedef struct world {
     object objects[OBJECTS];
     step puts[STEPS], gets[STEPS]; /* by number of the PUT (or POST of an object), of the GET of an object */
     int n_puts, n_gets, n_heads, n_tokens, n_lists, n_blocks;
+    bool list_comes_twice; /* a block list, and what is told is the answer to the second */
+    bool drops_blocks;     /* before the list comes */
+    const char *refusal, *refusal_header; /* body of a 404 that every request gets, and its x-ms-error-code */
     const char *put_status; /* "409 BlobAlreadyExists": answer of every put */
     bool no_ranges, wrong_range;
     const char *pages[4]; /* of listings */
@@ -160,8 +163,12 @@ static void serve_azure(world *w, const tiny_request *q, str path, tiny_answer *
         else buf_append(&w->session, q->body);
         a->status = 201;
     } else if (commit) {
-        if (w->done) answer_error(a, 400, "InvalidBlockList");
+        if (w->done || w->drops_blocks) answer_error(a, 400, "InvalidBlockList");
         else serve_put(w, name, false, buf_str(&w->session), a);
+        if (w->list_comes_twice) {
+            buf_clear(&a->body);
+            answer_error(a, 400, "InvalidBlockList");
+        }
         w->done = true;
     } else if (str_eqz(q->method, "PUT")) {
         serve_put(w, name, str_eqz(tiny_header(q, "if-none-match"), "*"), q->body, a);
@@ -217,7 +224,8 @@ static void serve_gcs(world *w, const tiny_request *q, str path, tiny_answer *a)
     } else {
         size_t at = str_find(path, STR("/o/"));
         str name = uri_decode(str_slice(path, at + 3, path.len), w->served);
-        if (strstr(w->query, "alt=media")) serve_get(w, name, tiny_header(q, "range"), a);
+        if (strstr(w->query, "alt=media") && !find(w, name, false)) a->status = 404, buf_append_z(&a->body, "No such object: bucket/x");
+        else if (strstr(w->query, "alt=media")) serve_get(w, name, tiny_header(q, "range"), a);
         else if (find(w, name, false)) buf_printf(&a->body, "{\"name\":\"x\",\"size\":\"%zu\",\"updated\":\"2026-11-30T08:58:58Z\",\"generation\":\"7\"}", find(w, name, false)->bytes.len);
         else a->status = 404;
     }
@@ -229,6 +237,12 @@ static void handle(void *ctx, const tiny_request *q, tiny_answer *a) {
     str path = mark == SIZE_MAX ? q->target : str_slice(q->target, 0, mark);
     snprintf(w->query, sizeof w->query, "%.*s", STR_ARG(mark == SIZE_MAX ? STR("") : str_slice(q->target, mark + 1, q->target.len)));
     snprintf(w->auth, sizeof w->auth, "%.*s", STR_ARG(tiny_header(q, "authorization")));
+    if (w->refusal) {
+        a->status = 404;
+        if (w->refusal_header) a->headers = arena_printf(w->served, "x-ms-error-code: %s\r\n", w->refusal_header);
+        buf_append_z(&a->body, w->refusal);
+        return;
+    }
     if (str_eqz(path, "/token")) serve_token(w, q, a);
     else if (str_starts_with(path, STR("/acct/"))) serve_azure(w, q, path, a);
     else if (str_find(path, STR("/storage/v1/")) != SIZE_MAX) serve_gcs(w, q, path, a);
@@ -250,7 +264,7 @@ static str get_setting(void *ctx, const char *key) {
 }
 
 static void open_with(world *w, store_open_fn open, const char *authority, const pair *pairs) {
-    store_settings s = {get_setting, (void *)(uintptr_t)pairs};
+    store_settings s = {.get = get_setting, .ctx = (void *)(uintptr_t)pairs};
     if (open(str_of(authority), &s, &w->store, &w->err) != SILT_OK) fail_msg("%s %s", w->err.message, w->err.detail);
 }
 
@@ -273,6 +287,12 @@ static void open_azure(world *w, const pair *more) {
 static int start_azure(void **state) {
     start(state);
     open_azure(*state, (const pair[]){{"fs.azure.account.key", "c2VjcmV0"}, {NULL, NULL}});
+    return 0;
+}
+
+static int start_stranger(void **state) {
+    start(state);
+    open_azure(*state, (const pair[]){{NULL, NULL}});
     return 0;
 }
 
@@ -463,6 +483,28 @@ static void a_server_without_ranges_is_read_right(void **state) {
     assert_reads(w, 5, -1, "56789");
 }
 
+/* All of the object comes, in many pieces, and there is room for the range alone: that is neither an error nor a lack of memory. */
+static void a_part_of_a_large_object_needs_its_own_room_only(void **state) {
+    world *w = *state;
+    const size_t size = 1 << 20;
+    char *bytes = malloc(size);
+    for (size_t i = 0; i < size; i++) bytes[i] = (char)('a' + i % 23);
+    set_object(w, "x", (str){bytes, size});
+    w->no_ranges = true;
+    const int64_t places[] = {0, 1, 5000, 16 << 10, (16 << 10) - 7, 500000, (int64_t)size - 2048, (int64_t)size - 100, (int64_t)size + 5};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        int64_t left = (int64_t)size - places[i], n = left < 0 ? 0 : left < 2048 ? left : 2048;
+        buf b;
+        buf_init(&b, 2049);
+        buf_append_z(&b, ">");
+        if (store_read(w->store, STR("/x"), places[i], 2048, &b, &w->err) != SILT_OK) fail_msg("%lld: %s %s", (long long)places[i], w->err.message, w->err.detail);
+        assert_int_equal(b.len, n + 1);
+        if (n) assert_memory_equal(b.ptr + 1, bytes + places[i], (size_t)n);
+        buf_dispose(&b);
+    }
+    free(bytes);
+}
+
 static void ranges_are_checked(void **state) {
     world *w = *state;
     set_object(w, "x", STR("0123456789"));
@@ -649,6 +691,21 @@ static void a_block_list_whose_reply_was_lost_is_found_done(void **state) {
     upload(w, SILT_OK);
 }
 
+/* Something on the way sent the request again: to us it is the first answer. */
+static void a_block_list_that_came_twice_is_found_done(void **state) {
+    world *w = *state;
+    w->list_comes_twice = true;
+    upload(w, SILT_OK);
+}
+
+static void a_block_list_that_is_refused_is_no_success(void **state) {
+    world *w = *state;
+    w->drops_blocks = true;
+    set_object(w, "big", STR("of another length"));
+    upload(w, SILT_IO);
+    assert_non_null(strstr(w->err.detail, "InvalidBlockList"));
+}
+
 static void a_large_file_goes_by_a_session(void **state) {
     world *w = *state;
     upload(w, SILT_OK);
@@ -691,10 +748,21 @@ static void an_upload_closed_too_early_is_made_again(void **state) {
     assert_int_equal(w->sessions, 2);
 }
 
-static void sessions_lost_again_and_again_are_an_error(void **state) {
+/* The one request can be sent again as often as it takes. */
+static void after_sessions_lost_again_and_again_it_goes_in_one_piece(void **state) {
     world *w = *state;
     w->lost_sessions = 100;
-    upload(w, SILT_IO);
+    w->puts[0] = LOSE_AFTER;
+    upload(w, SILT_OK);
+    assert_int_equal(w->sessions, 3);
+    assert_int_equal(w->n_puts, 2);
+}
+
+static void a_service_that_takes_neither_is_an_error(void **state) {
+    world *w = *state;
+    w->lost_sessions = 100;
+    w->put_status = "403 Forbidden";
+    upload(w, SILT_DENIED);
 }
 
 static void an_upload_goes_to_no_other_host(void **state) {
@@ -815,14 +883,74 @@ static void times_of_listings_and_of_headers(void **state) {
     store_close(local);
 }
 
+/* ---- what is absent ---- */
+
+static void assert_refusal(world *w, const char *header, const char *body, const char *condition, const char *detail) {
+    buf b;
+    buf_init(&b, 1000);
+    w->refusal = body;
+    w->refusal_header = header;
+    w->err = (silt_error){0};
+    silt_status status = store_read(w->store, STR("/x"), 0, -1, &b, &w->err);
+    if (strcmp(w->err.condition, condition) != 0 || !strstr(w->err.detail, detail)) fail_msg("%s %s: %s, %s", header ? header : "", body, w->err.condition, w->err.detail);
+    assert_int_equal(status == SILT_NOT_FOUND, strcmp(condition, "FILE_NOT_FOUND") == 0);
+    buf_dispose(&b);
+}
+
+static void only_what_says_so_is_absent_on_azure(void **state) {
+    world *w = *state;
+    assert_refusal(w, "BlobNotFound", "", "FILE_NOT_FOUND", "BlobNotFound");
+    assert_refusal(w, "PathNotFound", "", "FILE_NOT_FOUND", "");
+    assert_refusal(w, "ResourceNotFound", "", "FILE_NOT_FOUND", "");
+    assert_refusal(w, NULL, "", "FILE_NOT_FOUND", "");
+    assert_refusal(w, "ContainerNotFound", "", "STORE_BUCKET_NOT_FOUND", "");
+    assert_refusal(w, "AccountIsGone", "", "STORE_REQUEST_FAILED", "AccountIsGone");
+    assert_refusal(w, NULL, "<html>nginx</html>", "STORE_REQUEST_FAILED", "404");
+}
+
+/* A private container tells strangers that nothing is there. */
+static void strangers_are_told_so_on_azure(void **state) {
+    world *w = *state;
+    assert_refusal(w, "ResourceNotFound", "", "STORE_ACCESS_DENIED", "without a credential");
+    assert_refusal(w, "BlobNotFound", "", "FILE_NOT_FOUND", "");
+}
+
+static void only_what_says_so_is_absent_on_gcs(void **state) {
+    world *w = *state;
+    assert_refusal(w, NULL, "No such object: bucket/x", "FILE_NOT_FOUND", "");
+    assert_refusal(w, NULL, "{\"error\":{\"code\":404,\"message\":\"No such object: b/x\",\"errors\":[{\"reason\":\"notFound\"}]}}", "FILE_NOT_FOUND", "");
+    assert_refusal(w, NULL, "{\"error\":{\"code\":404,\"message\":\"The specified bucket does not exist.\",\"errors\":[{\"reason\":\"notFound\"}]}}", "STORE_BUCKET_NOT_FOUND", "");
+    assert_refusal(w, NULL, "The specified bucket does not exist.", "STORE_BUCKET_NOT_FOUND", "");
+    assert_refusal(w, NULL, "{\"error\":{\"code\":404,\"message\":\"x\",\"errors\":[{\"reason\":\"billingGone\"}]}}", "STORE_REQUEST_FAILED", "billingGone");
+    assert_refusal(w, NULL, "<html>nginx</html>", "STORE_REQUEST_FAILED", "404");
+}
+
+/* ---- writing where nothing can be written ---- */
+
+static void http_is_read_only(void **state) {
+    world *w = *state;
+    str local;
+    assert_int_equal(put(w, "mine"), SILT_UNSUPPORTED);
+    assert_int_equal(store_write_begin(w->store, STR("/t/x.parquet"), w->a, &local, &w->err), SILT_UNSUPPORTED);
+    assert_string_equal(w->err.condition, "STORE_READ_ONLY");
+    assert_int_equal(store_remove(w->store, STR("/t/x.parquet"), &w->err), SILT_UNSUPPORTED);
+    assert_string_equal(w->err.condition, "STORE_READ_ONLY");
+}
+
 int main(void) {
     cmocka_set_message_output(CM_OUTPUT_TAP);
     const struct CMUnitTest tests[] = {
         PUTS(start_azure),
         PUTS(start_gcs),
         WITH(all_answers_that_mean_taken, start_azure),
+        WITH(only_what_says_so_is_absent_on_azure, start_azure),
+        WITH(strangers_are_told_so_on_azure, start_stranger),
+        WITH(only_what_says_so_is_absent_on_gcs, start_gcs),
+        WITH(http_is_read_only, start_http),
         WITH(a_server_without_ranges_is_read_right, start_azure),
         WITH(a_server_without_ranges_is_read_right, start_http),
+        WITH(a_part_of_a_large_object_needs_its_own_room_only, start_http),
+        WITH(a_part_of_a_large_object_needs_its_own_room_only, start_azure),
         WITH(ranges_are_checked, start_azure),
         WITH(ranges_are_checked, start_http),
         WITH(a_body_cut_short_is_read_again, start_azure),
@@ -837,13 +965,16 @@ int main(void) {
         WITH(a_refused_secret_is_told_without_it, start_oauth),
         WITH(a_large_file_goes_in_blocks, start_azure),
         WITH(a_block_list_whose_reply_was_lost_is_found_done, start_azure),
+        WITH(a_block_list_that_came_twice_is_found_done, start_azure),
+        WITH(a_block_list_that_is_refused_is_no_success, start_azure),
         WITH(a_large_file_goes_by_a_session, start_gcs),
         WITH(a_broken_piece_goes_on_where_the_service_says, start_gcs),
         WITH(a_last_piece_whose_reply_was_lost_is_done, start_gcs),
         WITH(a_piece_kept_in_part_is_completed, start_gcs),
         WITH(a_lost_session_begins_anew, start_gcs),
         WITH(an_upload_closed_too_early_is_made_again, start_gcs),
-        WITH(sessions_lost_again_and_again_are_an_error, start_gcs),
+        WITH(after_sessions_lost_again_and_again_it_goes_in_one_piece, start_gcs),
+        WITH(a_service_that_takes_neither_is_an_error, start_gcs),
         WITH(an_upload_goes_to_no_other_host, start_gcs),
         WITH(names_are_one_part_of_the_path, start_gcs),
         WITH(http_is_read_and_not_written, start_http),

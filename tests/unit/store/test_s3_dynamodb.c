@@ -44,7 +44,7 @@ static void set(world *w, const char *key, const char *value) {
 }
 
 static void open_store(world *w) {
-    store_settings settings = {get_setting, w};
+    store_settings settings = {.get = get_setting, .ctx = w};
     store_close(w->s);
     w->s = NULL;
     if (store_s3_open(STR("bucket"), &settings, &w->s, &w->err) != SILT_OK) fail_msg("%s %s", w->err.message, w->err.detail);
@@ -114,6 +114,24 @@ static void entries_are_as_deltas(void **state) {
     assert_object(w, "t/_delta_log/" NAME0, "zero\n");
     assert_int_equal(commit(w, NAME0, "again"), SILT_EXISTS);
     assert_int_equal(commit(w, NAME1, "one"), SILT_OK);
+}
+
+/* A table written by conditional puts until now is closed to such writers from here on: that is told, once, and not of a table that was so from its beginning. */
+static void the_first_commit_by_dynamodb_is_told(void **state) {
+    world *w = *state;
+    fake_s3_set(w->fake, "t/_delta_log/" NAME0, "zero");
+    assert_null(store_take_news(w->s));
+    assert_int_equal(commit(w, NAME1, "one"), SILT_OK);
+    const char *news = store_take_news(w->s);
+    assert_non_null(news);
+    assert_non_null(strstr(news, "every writer of this table"));
+    assert_null(store_take_news(w->s));
+    assert_int_equal(commit(w, NAME2, "two"), SILT_OK);
+    assert_null(store_take_news(w->s));
+    open_store(w);
+    w->fake->n_items = 0; /* as time does */
+    assert_int_equal(commit(w, "00000000000000000003.json", "three"), SILT_OK);
+    assert_null(store_take_news(w->s));
 }
 
 /* Two writers between whom only the entry decides: the object is not there yet for either. */
@@ -245,7 +263,7 @@ static void deltas_settings(void **state) {
     const fake_item *i = fake_s3_item(w->fake, "s3://bucket/t", NAME0);
     assert_non_null(i);
     assert_in_range(atoll(i->expire), time_now_ms() / 1000 + 30, time_now_ms() / 1000 + 61);
-    store_settings settings = {get_setting, w};
+    store_settings settings = {.get = get_setting, .ctx = w};
     store *s = NULL;
     set(w, "io.delta.storage.S3DynamoDBLogStore.ddb.ttl", "61"); /* two that differ */
     assert_int_equal(store_s3_open(STR("bucket"), &settings, &s, &w->err), SILT_INVALID);
@@ -303,6 +321,7 @@ static void each_version_has_one_writer(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         DDB_TEST(entries_are_as_deltas),
+        DDB_TEST(the_first_commit_by_dynamodb_is_told),
         DDB_TEST(the_entry_decides),
         DDB_TEST(the_next_writer_completes_too),
         DDB_TEST(copied_but_not_acknowledged),

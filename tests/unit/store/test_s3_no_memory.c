@@ -43,7 +43,7 @@ static const char *get_env(void *ctx, const char *name) {
 
 static silt_status read_settings(void *ctx) {
     (void)ctx;
-    store_settings s = {get_pair, NULL};
+    store_settings s = {.get = get_pair, .ctx = NULL};
     s3_settings out;
     arena *a = arena_new();
     if (!a) return SILT_NO_MEMORY;
@@ -59,7 +59,7 @@ static silt_status read_settings(void *ctx) {
 
 static silt_status get_identity(void *ctx) {
     (void)ctx;
-    store_settings s = {get_pair, NULL};
+    store_settings s = {.get = get_pair, .ctx = NULL};
     s3_credentials_options o = {.bucket = STR("bucket"), .settings = &s, .env = get_env, .region = STR("eu-west-1"), .providers = STR_NULL};
     s3_credentials *c = NULL;
     s3_identity identity;

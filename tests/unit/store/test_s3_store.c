@@ -45,7 +45,7 @@ static void set(world *w, const char *key, const char *value) {
 }
 
 static void open_store(world *w) {
-    store_settings settings = {get_setting, w};
+    store_settings settings = {.get = get_setting, .ctx = w};
     store_close(w->s);
     w->s = NULL;
     if (store_s3_open(STR("bucket"), &settings, &w->s, &w->err) != SILT_OK) fail_msg("%s %s", w->err.message, w->err.detail);
@@ -158,6 +158,19 @@ static void a_probe_without_an_answer_is_asked_again(void **state) {
     open_store(w);
     break_nth(w, "PUT", 5, TINY_RESET, true);
     assert_int_equal(commit(w, C1, "one"), SILT_UNSUPPORTED);
+}
+
+/* Of four racers one may stay silent, and the last question is put until it is answered: a bad network keeps nobody from writing. */
+static void a_probe_does_with_what_is_answered(void **state) {
+    world *w = *state;
+    for (int nth = 1; nth <= 5; nth++) {
+        char path[64];
+        open_store(w);
+        snprintf(path, sizeof path, "/t/_delta_log/%020d.json", nth - 1);
+        break_nth(w, "PUT", nth, TINY_RESET, nth % 2 == 0);
+        assert_int_equal(commit(w, path, "x"), SILT_OK);
+        assert_int_equal(w->fake->n_of_faulty, nth < 5 ? 6 : 7); /* four, the question, once more where that had no answer; the commit */
+    }
 }
 
 /* ---- lost replies ---- */
@@ -305,8 +318,49 @@ static void profiles_are_read(void **state) {
     assert_non_null(strstr(w->fake->last_authorization, "Credential=AKPROFILE/"));
     setenv("AWS_PROFILE", "absent", 1);
     open_store(w);
+    assert_int_equal(commit(w, C1, "one"), SILT_INVALID);
+    assert_non_null(strstr(w->err.message, "AWS_PROFILE"));
+    assert_non_null(strstr(w->err.message, "absent"));
+    setenv("AWS_PROFILE", "sso", 1);
+    open_store(w);
     assert_int_equal(commit(w, C1, "one"), SILT_DENIED);
     assert_string_equal(w->err.condition, "S3_NO_CREDENTIALS");
+}
+
+/* Only what says that the object is not there means so: another 404 would make a table that is there look as if it were not. */
+static void what_is_absent_and_what_is_not(void **state) {
+    static const struct {
+        const char *answer;
+        silt_status status;
+        const char *condition, *hint;
+    } cases[] = {
+        {"404 NoSuchKey", SILT_NOT_FOUND, "FILE_NOT_FOUND", ""},
+        {"404", SILT_NOT_FOUND, "FILE_NOT_FOUND", ""},
+        {"404 NoSuchBucket", SILT_INVALID, "STORE_BUCKET_NOT_FOUND", ""},
+        {"404 XAdminUserNotFound", SILT_DENIED, "STORE_ACCESS_DENIED", ""}, /* versitygw at an unknown access key */
+        {"404 InvalidAccessKeyId", SILT_DENIED, "STORE_ACCESS_DENIED", ""},
+        {"404 SomethingElse", SILT_IO, "STORE_REQUEST_FAILED", ""},
+        {"403 AccessDenied", SILT_DENIED, "STORE_ACCESS_DENIED", "docs/stores.md"},
+        {"400 ExpiredToken", SILT_DENIED, "STORE_ACCESS_DENIED", "session token has expired"},
+        {"400 InvalidToken", SILT_DENIED, "STORE_ACCESS_DENIED", "get a new one"},
+        {"403 RequestTimeTooSkewed", SILT_DENIED, "STORE_ACCESS_DENIED", "clock"},
+    };
+    world *w = *state;
+    buf b;
+    store_list_result list = {0};
+    buf_init(&b, 1000);
+    open_store(w);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        w->fake->refusal = cases[i].answer;
+        w->err = (silt_error){0};
+        assert_int_equal(store_read(w->s, STR(C0), 0, -1, &b, &w->err), cases[i].status);
+        assert_string_equal(w->err.condition, cases[i].condition);
+        assert_non_null(strstr(w->err.hint, cases[i].hint));
+        if (cases[i].answer[3]) assert_non_null(strstr(w->err.detail, cases[i].answer + 4));
+        w->err = (silt_error){0};
+        assert_int_equal(store_list(w->s, STR("/t/_delta_log"), STR_NULL, false, w->a, &list, &w->err), cases[i].status);
+    }
+    buf_dispose(&b);
 }
 
 static void anonymous_requests_are_not_signed(void **state) {
@@ -318,7 +372,7 @@ static void anonymous_requests_are_not_signed(void **state) {
     assert_int_equal(store_stat(w->s, STR(C0), w->a, &e, &w->err), SILT_OK);
     assert_string_equal(w->fake->last_authorization, "");
     set(w, "fs.s3a.aws.credentials.provider", "com.example.Mine");
-    store_settings settings = {get_setting, w};
+    store_settings settings = {.get = get_setting, .ctx = w};
     store *s = NULL;
     assert_int_equal(store_s3_open(STR("bucket"), &settings, &s, &w->err), SILT_UNSUPPORTED);
 }
@@ -435,11 +489,12 @@ static void a_failed_upload_leaves_nothing(void **state) {
     assert_int_equal(store_write_finish(w->s, STR("/t/big.parquet"), local, &w->err), SILT_DENIED);
     assert_int_equal(w->fake->n_objects, 0);
     w->fake->part_fails = false;
-    w->fake->complete_fails_in_body = true;
+    w->fake->completions_fail_in_body = 100;
     assert_int_equal(store_write_finish(w->s, STR("/t/big.parquet"), local, &w->err), SILT_IO);
     assert_non_null(strstr(w->err.detail, "InternalError"));
     assert_null(fake_s3_find(w->fake, "t/big.parquet"));
-    w->fake->complete_fails_in_body = false;
+    assert_int_equal(w->fake->uploads_open, 0);
+    w->fake->completions_fail_in_body = 2;
     assert_int_equal(store_write_finish(w->s, STR("/t/big.parquet"), local, &w->err), SILT_OK);
 }
 
@@ -452,6 +507,31 @@ static void a_completed_upload_whose_reply_is_lost(void **state) {
     break_nth(w, "POST", 2, TINY_RESET, true);
     assert_int_equal(store_write_finish(w->s, STR("/t/big.parquet"), local, &w->err), SILT_OK);
     assert_pattern(w, "t/big.parquet", 250000);
+}
+
+/* Something on the way sent the request again: to us it is the first answer. */
+static void a_completion_that_came_twice(void **state) {
+    world *w = *state;
+    str local;
+    open_store(w);
+    ((s3_store *)w->s)->base.piece_bytes = 100000;
+    write_local(w, "/t/big.parquet", 250000, &local);
+    w->fake->complete_comes_twice = true;
+    assert_int_equal(store_write_finish(w->s, STR("/t/big.parquet"), local, &w->err), SILT_OK);
+    assert_pattern(w, "t/big.parquet", 250000);
+}
+
+/* The upload is gone and nothing is there: somebody aborted it. */
+static void an_upload_that_was_aborted_is_no_success(void **state) {
+    world *w = *state;
+    str local;
+    open_store(w);
+    ((s3_store *)w->s)->base.piece_bytes = 100000;
+    write_local(w, "/t/big.parquet", 250000, &local);
+    fake_s3_set(w->fake, "t/big.parquet", "of another length");
+    w->fake->aborts_itself = true;
+    assert_int_not_equal(store_write_finish(w->s, STR("/t/big.parquet"), local, &w->err), SILT_OK);
+    store_write_abort(w->s, STR("/t/big.parquet"), local);
 }
 
 static void headers_of_writes(void **state) {
@@ -541,11 +621,13 @@ static void errors_hold_no_secret(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        S3_TEST(what_is_absent_and_what_is_not),
         S3_TEST(a_good_server_is_asked_once),
         S3_TEST(a_server_that_overwrites_is_refused),
         S3_TEST(a_server_without_conditions_is_refused),
         S3_TEST(a_server_that_lets_two_win_is_refused),
         S3_TEST(a_probe_without_an_answer_is_asked_again),
+        S3_TEST(a_probe_does_with_what_is_answered),
         S3_TEST(a_commit_whose_reply_is_lost_is_ours),
         S3_TEST(a_commit_that_broke_before_another_won_is_theirs),
         S3_TEST(an_undecided_conflict_is_tried_again),
@@ -564,6 +646,8 @@ int main(void) {
         S3_TEST(large_files_go_in_parts),
         S3_TEST(a_failed_upload_leaves_nothing),
         S3_TEST(a_completed_upload_whose_reply_is_lost),
+        S3_TEST(a_completion_that_came_twice),
+        S3_TEST(an_upload_that_was_aborted_is_no_success),
         S3_TEST(headers_of_writes),
         S3_TEST(a_log_is_listed_from_a_version_on),
         S3_TEST(many_are_removed_at_once),
