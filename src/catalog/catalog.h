@@ -37,7 +37,10 @@ typedef struct catalog_ops {
     silt_status (*managed_location)(catalog *c, str database, str name, arena *a, str *out, silt_error *err);
 } catalog_ops;
 
-struct catalog { const catalog_ops *ops; };
+struct catalog {
+    const catalog_ops *ops;
+    const char *news; /**< NULL, or what the user should be told once: set by the catalog, set to NULL by who has told it */
+};
 
 void catalog_close(catalog *c);
 /**

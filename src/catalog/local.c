@@ -4,7 +4,9 @@
  * `default` is not a row: it always exists and lies where the warehouse is now, also after that folder was moved. Dropping a database or a table here removes
  * names only; files are the session's business.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/time.h"
 #include "base/uri.h"
@@ -17,6 +19,7 @@ typedef struct local_catalog {
     char *warehouse; /* an absolute path, or a URI: what managed tables lie below */
     char *folder;    /* of the SQLite file, absolute */
     char *path;      /* of the SQLite file */
+    char *made;      /* news of a file made where nobody asked for it: beside a remote warehouse, in the working folder; NULL elsewhere */
 } local_catalog;
 
 static local_catalog *self(catalog *c) { return (local_catalog *)c; }
@@ -25,11 +28,15 @@ static void close_local(catalog *c) {
     free(self(c)->warehouse);
     free(self(c)->folder);
     free(self(c)->path);
+    free(self(c)->made);
     free(c);
 }
 
 static silt_status begin(catalog *c, catalog_access access, catalog_txn *t, silt_error *err) {
-    return catalog_txn_begin(self(c)->folder, self(c)->path, access, t, err);
+    bool is_new = access == CATALOG_WRITE && self(c)->made && faccessat(AT_FDCWD, self(c)->path, F_OK, 0) != 0;
+    TRY(catalog_txn_begin(self(c)->folder, self(c)->path, access, t, err));
+    if (is_new) c->news = self(c)->made;
+    return SILT_OK;
 }
 
 static bool is_default(str lower_name) { return str_eqz(lower_name, "default"); }
@@ -430,6 +437,9 @@ silt_status catalog_local_open(str warehouse, str names, catalog **out, silt_err
             c->warehouse = strndup(tables.ptr, tables.len);
             c->folder = strndup(folder.ptr, folder.len);
             c->path = strndup(path.ptr, path.len);
+            bool is_beside = names.len == 0 && !str_eq(tables, folder);
+            str made = is_beside ? arena_printf(a, "the names of this warehouse's tables are kept in %.*s (--conf silt.catalog.dir=FOLDER chooses another folder)", STR_ARG(path)) : STR_NULL;
+            if (is_beside && (str_is_null(made) || !(c->made = strndup(made.ptr, made.len)))) status = error_no_memory(err);
         }
         if (!c || !c->warehouse || !c->folder || !c->path) status = error_no_memory(err);
     }

@@ -38,6 +38,13 @@ static void csv_defaults(options *o) {
     }
 }
 
+/* A file has no CAST: its columns are read as the table has them. The message tells which: "… fields 'id': INT and BIGINT". */
+static void hint_schema(silt_error *err) {
+    const char *name = strchr(err->message, '\''), *type = name ? strstr(name, "': ") : NULL, *end = type ? strstr(type, " and ") : NULL;
+    if (strcmp(err->condition, "DELTA_FAILED_TO_MERGE_FIELDS") != 0 || !end) return;
+    (void)snprintf(err->hint, sizeof err->hint, "Have the files read with the table's types: --schema \"%.*s %.*s, …\" (all columns of the files).", (int)(type - name - 1), name + 1, (int)(end - type - 3), type + 3);
+}
+
 int command_load(int argc, char **argv) {
     options o;
     silt_write_options w = {.struct_size = sizeof w};
@@ -69,7 +76,10 @@ int command_load(int argc, char **argv) {
     silt_error err;
     silt_write_result done = {.struct_size = sizeof done};
     int code = EXIT_DONE;
-    if (silt_load(session, o.into, o.arguments.items, o.arguments.count, &l, &w, &done, &err) != SILT_OK) code = report_error(&err);
+    if (silt_load(session, o.into, o.arguments.items, o.arguments.count, &l, &w, &done, &err) != SILT_OK) {
+        hint_schema(&err);
+        code = report_error(&err);
+    }
     else if (!o.quiet && done.version < 0) puts("nothing was written");
     else if (!o.quiet) printf("%" PRId64 " row%s in %" PRId64 " file%s, version %" PRId64 "\n", done.num_rows, done.num_rows == 1 ? "" : "s", done.num_files, done.num_files == 1 ? "" : "s", done.version);
     silt_session_close(session);

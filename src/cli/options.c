@@ -51,7 +51,7 @@ int usage_error(const char *format, ...) {
 static bool add_pair(const char *option, const char *text, string_list *keys, string_list *values) {
     const char *eq = strchr(text, '=');
     if (!eq || eq == text) {
-        usage_error("%s takes KEY=VALUE, not '%s'", option, text);
+        usage_error("%s takes KEY=VALUE: there is no %s", option, eq ? "key before the '='" : "'='"); /* not what was written: it may be a secret */
         return false;
     }
     list_add(keys, text_of("%.*s", (int)(eq - text), text));
@@ -76,16 +76,22 @@ static bool whole_number(const char *option, const char *text, int64_t *out) {
     return true;
 }
 
-/* spark-defaults.conf: key, white space or '=', value; # comments. */
+/* spark-defaults.conf: key, white space or '=', value; # comments. Of a line that is none its place is told, not what it says: it may hold a secret. */
 static bool properties_file(const char *path, options *o) {
-    char *text = read_text(path), *state = NULL;
+    char *text = read_text(path), *rest = text;
     if (!text) return false;
-    for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+    int number = 1;
+    for (char *line; (line = strsep(&rest, "\n")); number++) {
         line += strspn(line, " \t");
         if (*line == '#' || *line == '\0' || *line == '\r') continue;
         size_t key = strcspn(line, " \t=");
         char *v = line + key + strspn(line + key, " \t=");
         size_t n = strlen(v);
+        if (key == 0 || line[key] == '\0' || line[key] == '\r') {
+            usage_error("%s, line %d: not KEY=VALUE, nor KEY and VALUE with a blank between", path, number);
+            free(text);
+            return false;
+        }
         while (n && strchr(" \t\r", v[n - 1])) v[--n] = '\0';
         list_add(&o->conf_keys, text_of("%.*s", (int)key, line));
         list_add(&o->conf_values, v);
@@ -223,7 +229,7 @@ bool options_parse(int argc, char **argv, const char *allowed, options *o) {
         }
         const struct option_row *row = find_row(arg, &v);
         if (!row || (row->group != 'c' && !strchr(allowed, row->group))) {
-            usage_error("'silt %s' has no option %s", o->command, arg);
+            usage_error("'silt %s' has no option %.*s", o->command, (int)strcspn(arg, "="), arg);
             return false;
         }
         if (row->takes_value && !v) {
@@ -264,6 +270,13 @@ static void show_progress(void *ctx, const char *text, double fraction) {
     shown_progress = true;
 }
 
+/* Who looks for leaks wants to see everything closed. */
+#ifdef __SANITIZE_ADDRESS__
+#define ENDS_WITH_PROCESS false
+#else
+#define ENDS_WITH_PROCESS true
+#endif
+
 silt_session *open_session(const options *o) {
     string_list keys = o->conf_keys, values = o->conf_values;
     if (o->warehouse) {
@@ -271,7 +284,7 @@ silt_session *open_session(const options *o) {
         list_add(&values, o->warehouse);
     }
     bool progress = !o->no_progress && !o->quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
-    silt_session_options so = {.struct_size = sizeof so, .keys = keys.items, .values = values.items, .n_settings = keys.count, .progress = progress ? show_progress : NULL};
+    silt_session_options so = {.struct_size = sizeof so, .keys = keys.items, .values = values.items, .n_settings = keys.count, .progress = progress ? show_progress : NULL, .ends_with_process = ENDS_WITH_PROCESS};
     silt_session *session;
     silt_error err;
     if (silt_session_open(&so, &session, &err) != SILT_OK) {

@@ -24,21 +24,28 @@ static int print_stream(silt_session *session, const options *o, struct ArrowArr
 
 /* ---- the columns ---- */
 
+/* As SQL shows them. SILT_LATEST: of the newest version. */
+static silt_status describe(silt_session *session, const options *o, int64_t version, struct ArrowArrayStream *out, silt_error *err) {
+    char *table = table_sql(o->arguments.items[0]), *at = version == SILT_LATEST ? NULL : text_of(" VERSION AS OF %" PRId64, version);
+    char *sql = text_of("DESCRIBE QUERY SELECT * FROM %s%s", table, at ? at : "");
+    silt_status status = silt_query(session, sql, NULL, out, err);
+    free(sql);
+    free(at);
+    free(table);
+    return status;
+}
+
 static int show_columns(silt_session *session, const options *o) {
     silt_snapshot *snapshot;
     struct ArrowArrayStream stream;
     silt_error err;
+    bool as_json = o->format && strncmp(o->format, "json", 4) == 0;
+    /* The table is opened once where it can be; what is wrong with it is told in the words of opening it. */
+    if (!as_json && !o->timestamp && describe(session, o, o->version, &stream, &err) == SILT_OK) return print_stream(session, o, &stream);
     int code = open_version(session, o, o->version, o->timestamp, &snapshot);
     if (code != EXIT_DONE) return code;
-    if (o->format && strncmp(o->format, "json", 4) == 0) {
-        puts(silt_snapshot_schema_json(snapshot));
-    } else { /* as SQL shows them; at the snapshot's own version */
-        char *table = table_sql(o->arguments.items[0]);
-        char *sql = text_of("DESCRIBE QUERY SELECT * FROM %s VERSION AS OF %" PRId64, table, silt_snapshot_version(snapshot));
-        code = silt_query(session, sql, NULL, &stream, &err) == SILT_OK ? print_stream(session, o, &stream) : report_error(&err);
-        free(sql);
-        free(table);
-    }
+    if (as_json) puts(silt_snapshot_schema_json(snapshot));
+    else code = describe(session, o, silt_snapshot_version(snapshot), &stream, &err) == SILT_OK ? print_stream(session, o, &stream) : report_error(&err);
     silt_snapshot_close(snapshot);
     return code;
 }

@@ -182,6 +182,11 @@ static void run_dot(shell *s, char *line) {
 
 /* ---- the loop ---- */
 
+/* Kept for the arrow keys and for the next time, unless it has a secret, as where a key is set. */
+static void remember(const char *statement) {
+    if (!silt_script_has_secret(statement)) add_history(statement);
+}
+
 static char *history_file(void) {
     const char *home = getenv("HOME");
     return home ? text_of("%s/.silt_history", home) : NULL;
@@ -217,7 +222,7 @@ static void loop(shell *s, bool interactive) {
             continue;
         }
         if (pending.len == 0 && line[0] == '.') {
-            add_history(line);
+            remember(line);
             run_dot(s, line);
             free(line);
             continue;
@@ -229,7 +234,7 @@ static void loop(shell *s, bool interactive) {
         bool blank;
         if (pending.len && (is_word(pending.ptr, "quit") || is_word(pending.ptr, "exit"))) break;
         if (!silt_script_next(pending.ptr, &end, &blank)) continue;
-        add_history(pending.ptr);
+        remember(pending.ptr);
         run_text(s, pending.ptr);
         pending.len = 0;
     }

@@ -64,6 +64,7 @@ const str_map *doctor_configuration(const doctor *d);
 
 /* ---- the checks, one row each in checks.c ---- */
 silt_status check_log_gaps(doctor *d, silt_error *err) MUST_CHECK;
+silt_status check_commit_empty(doctor *d, silt_error *err) MUST_CHECK;
 silt_status check_checkpoint_corrupt(doctor *d, silt_error *err) MUST_CHECK;
 silt_status check_checkpoint_stale(doctor *d, silt_error *err) MUST_CHECK;
 silt_status fix_checkpoint(doctor *d, silt_error *err) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Holes in the log, and a newest version that does not open. */
+/* Holes in the log, commits that say nothing, and a newest version that does not open. */
 #include "doctor/check.h"
 
 static int64_t newest_checkpoint(doctor *d) {
@@ -61,6 +61,38 @@ silt_status check_log_gaps(doctor *d, silt_error *err) {
     }
     if (n_fatal) TRY(report_gaps(d, fatal, n_fatal, n_fatal_versions, true, err));
     return n_harmless ? report_gaps(d, harmless, n_harmless, n_harmless_versions, false, err) : SILT_OK;
+}
+
+/* The shortest action is longer: what is read is a file of nothing, of line ends, or of the beginning of one. */
+#define BLANK_BYTES ((int64_t)16)
+
+static silt_status is_blank(doctor *d, const log_file *f, bool *out, silt_error *err) {
+    buf text;
+    *out = f->size_bytes == 0;
+    if (f->size_bytes <= 0 || f->size_bytes > BLANK_BYTES) return SILT_OK;
+    buf_init(&text, (size_t)BLANK_BYTES * 2);
+    silt_status status = store_read(d->subject->env->store, f->path, 0, BLANK_BYTES, &text, err);
+    *out = status == SILT_OK && str_trim(buf_str(&text)).len == 0;
+    buf_dispose(&text);
+    return status == SILT_NOT_FOUND ? SILT_OK : status; /* cleaned up meanwhile */
+}
+
+/* Readers take such a file for a version that changes nothing. No writer means that: even a commit without files tells its commitInfo. */
+silt_status check_commit_empty(doctor *d, silt_error *err) {
+    int64_t versions[DOCTOR_EXAMPLES], n = 0;
+    for (size_t i = 0; i < d->log.count; i++) {
+        const log_file *f = &d->log.files[i];
+        bool blank = false;
+        if (f->name.kind == LOG_COMMIT) TRY(is_blank(d, f, &blank, err));
+        if (!blank) continue;
+        if (n < DOCTOR_EXAMPLES) versions[n] = f->name.version;
+        n++;
+    }
+    if (n == 0) return SILT_OK;
+    doctor_finding *f = doctor_report(d, DOCTOR_DANGER, n, "%lld commit%s of the log hold%s no action at all", (long long)n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+    for (int64_t i = 0; i < n && i < DOCTOR_EXAMPLES; i++)
+        TRY(doctor_example(d, f, arena_printf(d->a, "version %lld", (long long)versions[i]), err));
+    return f ? SILT_OK : error_no_memory(err);
 }
 
 silt_status check_log_unreadable(doctor *d, silt_error *err) {

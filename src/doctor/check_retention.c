@@ -30,10 +30,12 @@ silt_status check_file_retention(doctor *d, silt_error *err) {
         : given     ? "but the longest job works"
                     : "but a job may work with a version",
         STR_ARG(longest));
-    int64_t hours = (job + 3600000 - 1) / 3600000;
-    return doctor_command(d, f, err,
-                          "ALTER TABLE %.*s SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval %lld hours')",
-                          STR_ARG(d->subject->sql_name), (long long)(hours > 168 ? hours : 168));
+    int64_t hours = (job + 3600000 - 1) / 3600000, log = delta_config_interval_ms(doctor_configuration(d), "delta.logRetentionDuration");
+    if (hours < 168) hours = 168;
+    bool log_too = log >= 0 && log < hours * 3600000; /* files may not be kept for longer than the log */
+    str more = log_too ? arena_printf(d->a, ", 'delta.logRetentionDuration' = 'interval %lld hours'", (long long)hours) : STR("");
+    return doctor_command(d, f, err, "ALTER TABLE %.*s SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval %lld hours'%.*s)",
+                          STR_ARG(d->subject->sql_name), (long long)hours, STR_ARG(more));
 }
 
 silt_status check_log_retention(doctor *d, silt_error *err) {

@@ -9,6 +9,11 @@ const doctor_check doctor_checks[] = {
      "A table whose log has a hole behind its newest checkpoint cannot be opened by any engine; a hole before it takes the "
      "versions below it from time travel.",
      "Restore the missing commit files from a backup or a replica of the table; do not write others in their place."},
+    {"commit-empty", "commits that hold no action", DOCTOR_DANGER, 0, check_commit_empty, NULL,
+     "Every engine reads such a version as one that changes nothing and goes on from it: what its writer added is missing, what it "
+     "deleted is there, and nobody gets an error.",
+     "Restore these commit files from a backup or a replica of the log; where there is none, find out what the writer had to say "
+     "and run its job again. Look for what cuts files short: an upload that was broken off, a full disk, a copying tool."},
     {"checkpoint-corrupt", "checkpoints that cannot be read", DOCTOR_DANGER, 0, check_checkpoint_corrupt, NULL,
      "Engines that trust the checkpoint fail to open the table, or read an older state.",
      "Move the damaged file out of _delta_log; where the commits before it are still there, the table is rebuilt from them, and "

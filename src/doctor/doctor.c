@@ -58,14 +58,14 @@ static bool is_plain_word(str s) {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '/' ||
-                     c == '.' || c == '-';
+                     c == '.' || c == '-' || c == ':' || c == '@';
         if (!plain) return false;
     }
     return s.len > 0 && s.ptr[0] != '-';
 }
 
 str doctor_shell_name(doctor *d) {
-    str name = d->subject->name.ptr ? d->subject->sql_name : d->subject->root;
+    str name = d->subject->name.ptr ? d->subject->sql_name : store_path_named(d->subject->env->store, d->subject->root, d->a);
     if (is_plain_word(name)) return name;
     buf b;
     buf_init(&b, 1 << 20);

@@ -5,6 +5,7 @@
  * escapes; r'…' is raw; a doubled quote inside a string is that quote. '>' is always a token of its own so that ARRAY<ARRAY<INT>> needs no splitting: the
  * parser joins adjacent ones to shift operators. Hints are comments to Silt: they never change an answer.
  */
+#include "base/secret.h"
 #include "expr/lexer.h"
 
 typedef struct lexer {
@@ -23,7 +24,15 @@ static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c ==
 
 static char char_at(const lexer *l, size_t i) { return i < l->text.len ? l->text.ptr[i] : '\0'; }
 
+str lexer_shown(str text, size_t from, size_t to, arena *a) {
+    char *copy = arena_cstr(a, text);
+    if (!copy) return STR("");
+    secret_mask(copy, text.len, true);
+    return str_slice((str){copy, text.len}, from, to);
+}
+
 str lexer_caret(str text, uint32_t offset, arena *a) {
+    text = lexer_shown(text, 0, text.len, a);
     size_t at = offset < text.len ? offset : text.len;
     size_t start = at, line = 1;
     while (start > 0 && text.ptr[start - 1] != '\n') start--;
@@ -52,7 +61,7 @@ str lexer_caret(str text, uint32_t offset, arena *a) {
 static silt_status fail_at(lexer *l, size_t offset, const char *why) {
     size_t end = offset;
     while (end < l->text.len && end < offset + 20 && !is_space(l->text.ptr[end])) end++;
-    silt_status s = err_PARSE_SYNTAX_ERROR(l->err, str_slice(l->text, offset, end));
+    silt_status s = err_PARSE_SYNTAX_ERROR(l->err, lexer_shown(l->text, offset, end, l->a));
     error_detail(l->err, "%s: %.*s", why, STR_ARG(lexer_caret(l->text, (uint32_t)offset, l->a)));
     return s;
 }

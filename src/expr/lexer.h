@@ -23,6 +23,8 @@ typedef struct token_list { token *items; size_t count, capacity; } token_list; 
 silt_status lexer_run(str text, arena *a, token_list *out, silt_error *err) MUST_CHECK;
 /** Where the first statement of a script ends: behind its ';', or at the end where there is none (not whole). Costs what that statement's text costs. BEGIN … END blocks are not known. */
 silt_status lexer_first_statement(str text, arena *a, size_t *out_end, bool *out_is_blank, bool *out_is_whole, silt_error *err) MUST_CHECK;
+/** The part [from, to) of `text` as it may be quoted, of the same length: what is a secret by what stands around it is covered. In `a`; "" when memory ran out. */
+str lexer_shown(str text, size_t from, size_t to, arena *a);
 /** "line 2, column 5" with the source line and a caret under the offset; for error details. */
 str lexer_caret(str text, uint32_t offset, arena *a);
 

@@ -48,7 +48,7 @@ bool parser_accept_op(parser *p, const char *op) {
 
 silt_status parser_fail(parser *p, const char *expected) {
     const token *t = parser_peek(p, 0);
-    str near = t->kind == TOKEN_END ? STR("end of input") : str_slice(p->text, t->from, t->to);
+    str near = t->kind == TOKEN_END ? STR("end of input") : lexer_shown(p->text, t->from, t->to, p->a);
     if (near.len > 60) near.len = 60;
     silt_status s = err_PARSE_SYNTAX_ERROR(p->err, near);
     error_detail(p->err, "expected %s: %.*s", expected, STR_ARG(lexer_caret(p->text, t->from, p->a)));

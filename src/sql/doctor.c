@@ -126,7 +126,7 @@ static silt_status examine_resolved(run *r, const resolved_table *t, const docto
         subject.name = t->name;
         subject.sql_name = quoted_name(r, t->database, t->name);
     } else {
-        subject.sql_name = quoted_path(r, t->root);
+        subject.sql_name = quoted_path(r, store_path_named(env->store, t->root, r->a));
     }
     return subject.sql_name.ptr ? examine(r, &subject, o, done, err) : error_no_memory(err);
 }

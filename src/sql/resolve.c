@@ -256,6 +256,17 @@ static silt_status check_retention(session *s, const delta_env *env, str root, c
     return version == latest ? SILT_OK : err_DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION(err, version);
 }
 
+/* The one that is kept, where that is of this version and the newest still. */
+static silt_status snapshot_of_version(session *s, const delta_env *env, str root, int64_t version, delta_snapshot **out, silt_error *err) {
+    const cached_snapshot *c = find_cached(s, env->store, root);
+    if (c && delta_snapshot_version(c->snapshot) == version) {
+        TRY(latest_snapshot(s, env, root, out, err));
+        if (delta_snapshot_version(*out) == version) return SILT_OK;
+        delta_snapshot_release(*out);
+    }
+    return delta_snapshot_load(env, root, version, out, err);
+}
+
 static silt_status load_at(run *r, const delta_env *env, str root, const travel_spec *travel, delta_snapshot **out, silt_error *err) {
     if (travel->version && travel->timestamp) return err_DELTA_ONEOF_IN_TIMETRAVEL(err);
     int64_t version = DELTA_LATEST;
@@ -268,7 +279,7 @@ static silt_status load_at(run *r, const delta_env *env, str root, const travel_
     } else {
         return pinned_snapshot(r, env, root, out, err);
     }
-    TRY(delta_snapshot_load(env, root, version, out, err));
+    TRY(snapshot_of_version(r->s, env, root, version, out, err));
     silt_status status = check_retention(r->s, env, root, *out, err);
     if (status != SILT_OK) delta_snapshot_release(*out);
     return status;

@@ -27,6 +27,7 @@ struct session {
     str process_zone;               /* of the process that opened it, whatever spark.sql.session.timeZone says */
     const cancel_token *cancel;
     void (*progress)(void *ctx, const char *text, double fraction); void *progress_ctx;
+    bool ends_with_process; /* engine_options */
 };
 
 struct statement_result {

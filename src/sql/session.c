@@ -10,7 +10,7 @@ silt_status session_open(const session_options *options, session **out, silt_err
         arena_free(a);
         return error_no_memory(err);
     }
-    *s = (session){.a = a, .stores = options->stores, .database = STR("default"), .cancel = options->cancel, .progress = options->progress, .progress_ctx = options->progress_ctx};
+    *s = (session){.a = a, .stores = options->stores, .database = STR("default"), .cancel = options->cancel, .progress = options->progress, .progress_ctx = options->progress_ctx, .ends_with_process = options->ends_with_process};
     s->process_zone = time_system_zone(a);
     silt_status status = SILT_OK;
     for (size_t i = 0; i < options->n_settings; i++) TRY_OUT(session_set(s, options->keys[i], options->values[i], err));
@@ -55,6 +55,7 @@ silt_status session_need_engine(session *s, silt_error *err) {
         .time_zone = session_get(s, STR("spark.sql.session.timeZone")),
         .cancel = s->cancel,
         .stores = s->stores,
+        .ends_with_process = s->ends_with_process,
         .no_pruning = session_flag(s, "silt.selfcheck.unpruned", false),
     };
     return engine_open(&options, &s->engine, err);
@@ -121,6 +122,8 @@ silt_status session_run_once(session *s, str text, const statement_parameters *p
     r->bind.source_text = copy;
     TRY_OUT(parameter_exprs(r, parameters, err));
     TRY_OUT(runners[st->kind](r, err));
+    if (s->catalog->news) run_note(r, s->catalog->news);
+    s->catalog->news = NULL;
     *out = result;
     return SILT_OK;
 out:

@@ -1,8 +1,12 @@
 /* Session configuration: Spark's and Delta's keys by their own names, the defaults that Silt knows, SET and RESET. */
+#include "base/secret.h"
 #include "base/time.h"
 #include "sql/run.h"
 
-/* Keys with a default. Other keys are kept as they are set: a job's configuration must not fail here for a key that only Spark's cluster needs. */
+/*
+ * Keys with a default, and every key below "silt." (NULL: no default), where one that is not known is refused: it was set for an effect, such as safety, that it would not have. Other
+ * keys are kept as they are set: a job's configuration must not fail here for a key that only Spark's cluster needs.
+ */
 static const struct { const char *key, *value; } defaults[] = {
     {"spark.sql.warehouse.dir", "spark-warehouse"},
     {"spark.sql.ansi.enabled", "true"},
@@ -22,6 +26,44 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.optimize.batchSize", "4gb"},
     {"silt.publish.keepSeconds", "600"},
     {"silt.restore.besideVacuum", "false"},
+    {"silt.selfcheck.unpruned", NULL},
+    {"silt.catalog.dir", NULL},
+    {"silt.cache.dir", NULL},
+    {"silt.cache.maxSize", NULL},
+    {"silt.convert.stats", NULL},
+    {"silt.convert.verify", NULL},
+    {"silt.deletionVectors.inlineMaxBytes", NULL},
+    {"silt.deletionVectors.maxHiddenShare", NULL},
+    {"silt.doctor.checks", NULL},
+    {"silt.doctor.filters", NULL},
+    {"silt.doctor.fix", NULL},
+    {"silt.doctor.longestJob", NULL},
+    {"silt.doctor.readers", NULL},
+    {"silt.logCompaction.interval", NULL},
+    {"silt.http.caFile", NULL},
+    {"silt.http.proxy", NULL},
+    {"silt.http.stallTimeoutMs", NULL},
+    {"silt.s3.caFile", NULL},
+    {"silt.s3.commit", NULL},
+    {"silt.s3.dynamodb.endpoint", NULL},
+    {"silt.s3.dynamodb.scheme", NULL},
+    {"silt.azure.account", NULL},
+    {"silt.azure.caFile", NULL},
+    {"silt.azure.endpoint", NULL},
+    {"silt.azure.proxy", NULL},
+    {"silt.gcs.caFile", NULL},
+    {"silt.gcs.endpoint", NULL},
+    {"silt.gcs.proxy", NULL},
+    {"silt.hdfs.caFile", NULL},
+    {"silt.hdfs.connectTimeoutMs", NULL},
+    {"silt.hdfs.connections", NULL},
+    {"silt.hdfs.proxy", NULL},
+    {"silt.hdfs.retry.attempts", NULL},
+    {"silt.hdfs.retry.firstWaitMs", NULL},
+    {"silt.hdfs.retry.maxWaitMs", NULL},
+    {"silt.hdfs.stallTimeoutMs", NULL},
+    {"silt.hdfs.token", NULL}, /* for one NameNode: silt.hdfs.<authority>.token, and silt.hdfs.<authority>.http */
+    {"silt.hdfs.user", NULL},
 };
 
 /* Keys of which Silt has the one value: another would give other answers than the job expects, so it is refused rather than ignored. */
@@ -52,10 +94,56 @@ bool session_flag(session *s, const char *key, bool absent) {
     return v.ptr ? str_eq_ascii_fold(v, STR("true")) : absent;
 }
 
+/* ---- keys that are not known ---- */
+
+#define KEY_MAX 64 /* of what is compared: beyond it nothing is near */
+
+/* How many letters have to be put in, taken out or changed, in any case of theirs. */
+static size_t distance(str a, str b) {
+    size_t row[KEY_MAX + 1];
+    if (a.len > KEY_MAX || b.len > KEY_MAX) return KEY_MAX;
+    for (size_t j = 0; j <= b.len; j++) row[j] = j;
+    for (size_t i = 0; i < a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b.len; j++) {
+            size_t changed = diagonal + !str_eq_ascii_fold(str_slice(a, i, i + 1), str_slice(b, j, j + 1)), least = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = changed < least ? changed : least;
+        }
+    }
+    return row[b.len];
+}
+
+static bool is_of_authority(str key) {
+    return str_starts_with(key, STR("silt.hdfs.")) && (str_ends_with(key, STR(".http")) || str_ends_with(key, STR(".token")));
+}
+
+/* A key below "silt.", also as Hadoop's configuration carries it, has to be one of ours. */
+static silt_status check_known(str key, silt_error *err) {
+    const char *nearest = NULL;
+    size_t least = KEY_MAX;
+    str name = str_starts_with(key, STR("spark.hadoop.")) ? str_slice(key, 13, key.len) : key;
+    if (name.len < 5 || !str_eq_ascii_fold(str_slice(name, 0, 5), STR("silt.")) || is_of_authority(name)) return SILT_OK;
+    for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
+        str known = str_of(defaults[i].key);
+        if (str_eq_ascii_fold(name, known)) return SILT_OK;
+        size_t d = str_starts_with(known, STR("silt.")) ? distance(name, known) : KEY_MAX;
+        if (d < least) {
+            least = d;
+            nearest = defaults[i].key;
+        }
+    }
+    silt_status status = err_SETTING_UNKNOWN(err, key);
+    if (nearest) error_hint(err, "The nearest that there is: %s.", nearest);
+    return status;
+}
+
 /* May a store depend on it? Those are opened anew then, which costs little; SQL's and Delta's own keys are set often. */
 static bool is_of_stores(str key) { return !str_starts_with(key, STR("spark.sql.")) && !str_starts_with(key, STR("spark.databricks.")); }
 
 silt_status session_set(session *s, str key, str text, silt_error *err) {
+    TRY(check_known(key, err));
     for (size_t i = 0; i < ARRAY_LEN(fixed_values); i++)
         if (str_eq_ascii_fold(key, str_of(fixed_values[i].key)) && !str_eq_ascii_fold(text, str_of(fixed_values[i].value))) return err_UNSUPPORTED_FEATURE(err, fixed_values[i].refusal);
     int64_t reruns;
@@ -78,18 +166,8 @@ silt_status session_set(session *s, str key, str text, silt_error *err) {
     return ARENA_PUSH(s->a, s->settings, s->n_settings, s->settings_capacity, next) ? SILT_OK : error_no_memory(err);
 }
 
-static bool is_secret(str key) {
-    static const char *const words[] = {"secret", "password", "passphrase", "token", "access.key", "accesskey", "account.key", "private.key", "credential", ".sas."};
-    char lower[128];
-    size_t n = key.len < sizeof lower ? key.len : sizeof lower;
-    for (size_t i = 0; i < n; i++) lower[i] = (char)(key.ptr[i] >= 'A' && key.ptr[i] <= 'Z' ? key.ptr[i] | 0x20 : key.ptr[i]);
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_find((str){lower, n}, str_of(words[i])) != SIZE_MAX) return true;
-    return false;
-}
-
 static silt_status add_setting(run *r, str key, str text, silt_error *err) {
-    return rows_add(r, (str[]){key, is_secret(key) ? STR("*********(redacted)") : text}, 2, err);
+    return rows_add(r, (str[]){key, secret_is_key(key) ? STR("*********(redacted)") : text}, 2, err);
 }
 
 silt_status run_set(run *r, silt_error *err) {
@@ -105,7 +183,7 @@ silt_status run_set(run *r, silt_error *err) {
         return add_setting(r, st->key, v.ptr ? v : STR("<undefined>"), err);
     }
     for (size_t i = 0; i < ARRAY_LEN(defaults); i++)
-        if (!find_setting(s, str_of(defaults[i].key))) TRY(add_setting(r, str_of(defaults[i].key), str_of(defaults[i].value), err));
+        if (defaults[i].value && !find_setting(s, str_of(defaults[i].key))) TRY(add_setting(r, str_of(defaults[i].key), str_of(defaults[i].value), err));
     for (size_t i = 0; i < s->n_settings; i++) TRY(add_setting(r, s->settings[i].key, s->settings[i].value, err));
     return SILT_OK;
 }

@@ -15,6 +15,7 @@ typedef struct session_options {
     const cancel_token *cancel;
     /** Progress lines ("writing 3 files, 12 MB"), NULL for none; called from the statement's thread. */
     void (*progress)(void *ctx, const char *text, double fraction); void *progress_ctx;
+    bool ends_with_process; /* engine_options */
 } session_options;
 
 silt_status session_open(const session_options *options, session **out, silt_error *err) MUST_CHECK;

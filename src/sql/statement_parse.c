@@ -491,6 +491,12 @@ static silt_status parse_describe(parser *p, statement *s) {
 
 /* ---- SET, USE, EXPLAIN ---- */
 
+static bool has_space(str text) {
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == ' ' || (text.ptr[i] >= '\t' && text.ptr[i] <= '\r')) return true;
+    return false;
+}
+
 /* SET k = v takes the rest of the text as the value, as Spark does: paths and intervals need no quotes. */
 static silt_status parse_set(parser *p, statement *s) {
     p->at++;
@@ -515,6 +521,7 @@ static silt_status parse_set(parser *p, statement *s) {
     if (to == from) return parser_fail(p, "a configuration key");
     s->key = str_trim(str_slice(p->text, from, to));
     if (s->key.len >= 2 && s->key.ptr[0] == '`') s->key = str_slice(s->key, 1, s->key.len - 1);
+    else if (has_space(s->key)) return err_INVALID_SET_SYNTAX(p->err); /* a forgotten '=': the rest may be a secret */
     s->has_key = true;
     if (!parser_accept_op(p, "=")) return SILT_OK;
     s->has_value = true;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The verbs that only make a statement: what they say, their rows, their options, and names that try to be more than names."""
-import json, os, sys
+import json, os, shutil, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import silt_script as s
 from silt_script import equal, fails, ok, silt, sql, value, versions
@@ -107,6 +107,15 @@ def test_clone():
     ok("clone", "t", "old", "--version", 1)
     equal(ids("old"), [0])
     fails(None, "clone", "t", "old")
+    for more in ((), ("--deep",)): # a Delta table is not "also not a Delta table", and CONVERT is no way out
+        told = fails("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "clone", "t", "./deep/er", *more).err
+        assert "holds a Delta table already" in told and "--replace" in told and "CONVERT" not in told, told
+    equal(ids("delta.`%s/deep/er`" % os.getcwd()), [0, 1, 2])
+    shutil.copytree("deep/er", "spark-warehouse/leftover")
+    told = fails("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "sql", "CREATE TABLE leftover (id BIGINT) USING DELTA").err
+    assert "holds a Delta table already" in told and "LOCATION" in told, told
+    ok("sql", "CREATE TABLE leftover USING DELTA LOCATION '%s/spark-warehouse/leftover'" % os.getcwd()) # as the hint says
+    equal(ids("leftover"), [0, 1, 2])
     ok("sql", "INSERT INTO t VALUES (9, 'b')")
     assert "1 of them copied" in ok("clone", "t", "./deep/er", "--deep", "--replace").out
     equal(ids("delta.`%s/deep/er`" % os.getcwd()), [0, 1, 2, 9])

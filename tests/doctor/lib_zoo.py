@@ -84,6 +84,21 @@ def log_gap_before_checkpoint():
     return "./t", [], {"log-gaps": "warning"}
 
 
+def commit_of_no_bytes():
+    t = Table("t").fill(3)
+    t.commit("WRITE", [])
+    write(t.log(2), "")
+    return "./t", [], {"commit-empty": "danger"}
+
+
+def commit_of_blanks_between_others():
+    t = Table("t").fill(3)
+    for i in range(3): t.commit("WRITE", [])
+    write(t.log(3), "\n \n")
+    os.utime(t.log(3), (t.time - 1,) * 2)
+    return "./t", [], {"commit-empty": "danger"}
+
+
 def log_unreadable_line():
     t = Table("t").fill(1)
     write(t.log(1), '{"add":{"path":\n')

@@ -275,6 +275,28 @@ static void a_remote_warehouse_keeps_its_names_here(void **state) {
     assert_null(c);
 }
 
+/* Nobody named the folder: that a file was made there is told, once. */
+static void names_kept_in_the_working_folder_are_told(void **state) {
+    world *w = *state;
+    catalog *c;
+    char *before = getcwd(NULL, 0);
+    assert_non_null(before);
+    assert_int_equal(chdir(w->folder), 0);
+    assert_int_equal(catalog_local_open(STR("gs://bucket/warehouse"), STR_NULL, &c, NULL), SILT_OK);
+    assert_null(c->news);
+    assert_int_equal(c->ops->create_database(c, &(catalog_database){.name = STR("one")}, NULL), SILT_OK);
+    assert_non_null(c->news);
+    assert_non_null(strstr(c->news, "/spark-warehouse/.silt-catalog.sqlite"));
+    c->news = NULL;
+    assert_int_equal(c->ops->create_database(c, &(catalog_database){.name = STR("two")}, NULL), SILT_OK);
+    assert_null(c->news);
+    catalog_close(c);
+    assert_int_equal(chdir(before), 0);
+    free(before);
+    OK(w->c->ops->create_database(w->c, &(catalog_database){.name = STR("beside")}, &w->err)); /* in the warehouse itself */
+    assert_null(w->c->news);
+}
+
 #define WITH_CATALOG(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void) {
@@ -285,6 +307,7 @@ int main(void) {
         WITH_CATALOG(eight_processes_create_tables_at_once),    WITH_CATALOG(a_damaged_file_is_named_and_left_alone),
         WITH_CATALOG(a_foreign_or_newer_file_is_refused),       WITH_CATALOG(a_file_that_was_removed_reads_as_empty),
         WITH_CATALOG(a_remote_warehouse_keeps_its_names_here),
+        WITH_CATALOG(names_kept_in_the_working_folder_are_told),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
