@@ -120,13 +120,13 @@ static const data_type *shape_type(const shape *wanted, const data_type *file, a
 /* ---- opening ---- */
 
 /* What the service reports about a file of the log is damage of the checkpoint, unless it has nothing to do with the file. */
-static silt_status wrap_failure(silt_status status, const silt_error *why, str path, silt_error *err) {
+static silt_status wrap_failure(silt_status status, const silt_error *why, const store *st, str path, silt_error *err) {
     if (status == SILT_OK) return status;
     if (status == SILT_NO_MEMORY || status == SILT_CANCELLED || status == SILT_DENIED || status == SILT_INTERNAL) {
         if (err) *err = *why;
         return status;
     }
-    silt_status s = err_DELTA_CHECKPOINT_CORRUPT(err, path);
+    silt_status s = store_path_error(st, path, err_DELTA_CHECKPOINT_CORRUPT, err);
     error_detail(err, "%s", why->message);
     return s;
 }
@@ -135,7 +135,7 @@ static silt_status read_schema(const delta_env *env, const log_file *f, arena *a
     str local;
     silt_error why = {0};
     TRY(log_fetch_parquet(env, f, NULL, NULL, 0, a, &local, err));
-    return wrap_failure(env->parquet->read_schema(env->parquet, local, a, out, &why), &why, f->path, err);
+    return wrap_failure(env->parquet->read_schema(env->parquet, local, a, out, &why), &why, env->store, f->path, err);
 }
 
 silt_status checkpoint_schema(const delta_env *env, str path, arena *a, const data_type **out, silt_error *err) {
@@ -149,7 +149,7 @@ silt_status checkpoint_open(const delta_env *env, str path, const data_type *col
     silt_error why = {0};
     log_file f = {.path = path, .size_bytes = -1};
     TRY(log_fetch_parquet(env, &f, columns, NULL, 0, a, &local, err));
-    return wrap_failure(env->parquet->read(env->parquet, local, columns, out, &why), &why, path, err);
+    return wrap_failure(env->parquet->read(env->parquet, local, columns, out, &why), &why, env->store, path, err);
 }
 
 /* ---- rows of add ---- */
@@ -229,7 +229,7 @@ static log_file file_of(const file_reader *r) { return (log_file){.path = r->pat
 #define BATCH_STRINGS ((size_t)1 << 30)
 
 static silt_status corrupt(file_reader *r, const char *why, silt_error *err) {
-    silt_status s = err_DELTA_CHECKPOINT_CORRUPT(err, r->path);
+    silt_status s = store_path_error(r->env->store, r->path, err_DELTA_CHECKPOINT_CORRUPT, err);
     error_detail(err, "row %lld: %s", (long long)r->row, why);
     return s;
 }
@@ -509,7 +509,7 @@ static silt_status open_stream(file_reader *r, const data_type *columns, arena *
         case READ_FILES: status = p->read_rows(p, local, columns, r->row, r->end_row, out, &why); break;
         case READ_REST: status = p->read_where_null(p, local, columns, file_leaves, ARRAY_LEN(file_leaves), out, &why); break;
     }
-    return wrap_failure(status, &why, r->path, err);
+    return wrap_failure(status, &why, r->env->store, r->path, err);
 }
 
 /* One pass over the rows of r->part, with the columns that the part asks for and the file has. */
@@ -525,7 +525,7 @@ static silt_status read_part(file_reader *r, const data_type *file, silt_error *
     silt_status status = columns ? SILT_OK : error_no_memory(err);
     if (status == SILT_OK && columns->n_fields) {
         status = open_stream(r, columns, local, &stream, err);
-        if (status == SILT_OK) status = arrow_each_batch(&stream, r->path, take_batch, r, err);
+        if (status == SILT_OK) status = arrow_each_batch(&stream, store_path_named(r->env->store, r->path, local), take_batch, r, err);
         if (status == SILT_OK) status = finish_batch(r, err);
     }
     file_batch_release(r->batch);
@@ -601,7 +601,7 @@ static silt_status read_split(file_reader *r, const data_type *file, silt_error 
     silt_error why = {0};
     log_file f = file_of(r);
     TRY(log_fetch_parquet(r->env, &f, NULL, NULL, 0, r->arena, &local, err));
-    TRY(wrap_failure(p->count_rows(p, local, &n_rows, &why), &why, r->path, err));
+    TRY(wrap_failure(p->count_rows(p, local, &n_rows, &why), &why, r->env->store, r->path, err));
     if (n_rows < (int64_t)n) return read_part(r, file, err);
     split_read *s = ARENA_NEW(r->arena, split_read);
     if (!s) return error_no_memory(err);
@@ -719,7 +719,7 @@ static silt_status look_at_sidecar(void *ctx, size_t i, silt_error *err) {
     sidecar_look *l = ctx;
     store_entry entry;
     silt_status status = store_stat(l->env->store, l->files[i].path, l->arenas[i], &entry, err);
-    if (status == SILT_NOT_FOUND) return err_DELTA_MISSING_PART_FILES(err, l->version, l->files[i].path);
+    if (status == SILT_NOT_FOUND) return err_DELTA_MISSING_PART_FILES(err, l->version, store_path_named(l->env->store, l->files[i].path, l->arenas[i]));
     TRY(status);
     l->files[i].size_bytes = entry.size_bytes;
     return log_file_tag(l->env, &entry, l->arenas[i], &l->files[i].tag, err);
@@ -835,7 +835,7 @@ silt_status checkpoint_read(const delta_env *env, str root, const delta_segment 
         if (err) *err = why;
         return status;
     }
-    return err_IO_ERROR(err, "read a whole version of", parts[0].path);
+    return err_IO_ERROR(err, "read a whole version of", store_path_named(env->store, parts[0].path, a));
 }
 
 /* ---- tombstones ---- */
@@ -895,7 +895,7 @@ silt_status checkpoint_each_remove(const delta_env *env, str parquet_path, check
             status = error_no_memory(err);
         else if (columns->n_fields) {
             status = checkpoint_open(env, parquet_path, columns, local, &stream, err);
-            if (status == SILT_OK) status = arrow_each_batch(&stream, parquet_path, take_remove_batch, &r, err);
+            if (status == SILT_OK) status = arrow_each_batch(&stream, store_path_named(env->store, parquet_path, local), take_remove_batch, &r, err);
         }
     }
     arena_free(r.arena);

@@ -160,6 +160,7 @@ static silt_status put_entry(delta_txn *t, const delta_commit_info *info, int64_
         *out = PUT_TAKEN;
         if (owner == ENTRY_OTHERS) return SILT_OK;
         if (owner == ENTRY_ABSENT && is_final(status)) break;
+        if (owner == ENTRY_UNREADABLE && cancel_is_requested(t->env->cancel)) break; /* nobody waits for a store that does not answer */
     }
     if (may_be_under_way || owner == ENTRY_UNREADABLE) return outcome_unknown(t, version, owner == ENTRY_UNREADABLE ? &asked : &failure, err);
     if (err) *err = failure;

@@ -128,7 +128,7 @@ static silt_status parse_all(reading *r, int64_t version, delta_commit *out, sil
 
 static silt_status read_file(reading *r, int64_t length, silt_error *err) {
     silt_status status = store_read(r->env->store, r->path, 0, length, &r->text, err);
-    return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, r->path) : status;
+    return status == SILT_NOT_FOUND ? store_path_error(r->env->store, r->path, err_DELTA_LOG_FILE_NOT_FOUND, err) : status;
 }
 
 silt_status delta_commit_read(const delta_env *env, str root, int64_t version, arena *a, delta_commit *out, silt_error *err) {

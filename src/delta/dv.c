@@ -99,9 +99,15 @@ static uint32_t big_endian(const char *p) {
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-static silt_status read_range(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
-    silt_status status = store_read(s, path, offset, length, out, err);
-    if (status == SILT_NOT_FOUND) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, path);
+/* A file with vectors: `name` is what messages call it. */
+typedef struct dv_file {
+    store *store;
+    str path, name;
+} dv_file;
+
+static silt_status read_range(const dv_file *f, int64_t offset, int64_t length, buf *out, silt_error *err) {
+    silt_status status = store_read(f->store, f->path, offset, length, out, err);
+    if (status == SILT_NOT_FOUND) return err_DELTA_FILE_NOT_FOUND_DETAILED(err, f->name);
     return status;
 }
 
@@ -109,14 +115,14 @@ static silt_status read_range(store *s, str path, int64_t offset, int64_t length
 #define READ_ALONG_BYTES 65536
 
 /* The version byte, and what stands at `offset`; the former is taken off again. */
-static silt_status read_stored_bytes(store *s, str path, int64_t offset, int64_t length, buf *bytes, silt_error *err) {
-    bool at_once = offset <= READ_ALONG_BYTES && store_is_remote(s);
-    TRY(read_range(s, path, 0, at_once ? offset + length : 1, bytes, err));
-    if (bytes->len == 0) return invalid(err, path, "the file is empty");
-    if (bytes->ptr[0] != DV_VERSION) return invalid(err, path, "the file has an unknown format version");
+static silt_status read_stored_bytes(const dv_file *f, int64_t offset, int64_t length, buf *bytes, silt_error *err) {
+    bool at_once = offset <= READ_ALONG_BYTES && store_is_remote(f->store);
+    TRY(read_range(f, 0, at_once ? offset + length : 1, bytes, err));
+    if (bytes->len == 0) return invalid(err, f->name, "the file is empty");
+    if (bytes->ptr[0] != DV_VERSION) return invalid(err, f->name, "the file has an unknown format version");
     if (!at_once) {
         buf_clear(bytes);
-        return read_range(s, path, offset, length, bytes, err);
+        return read_range(f, offset, length, bytes, err);
     }
     size_t before = bytes->len < (size_t)offset ? bytes->len : (size_t)offset;
     memmove(bytes->ptr, bytes->ptr + before, bytes->len - before);
@@ -125,14 +131,14 @@ static silt_status read_stored_bytes(store *s, str path, int64_t offset, int64_t
 }
 
 /* size, body and CRC at the descriptor's offset; *out_body is in `bytes`. */
-static silt_status read_stored(store *s, str path, const delta_dv *dv, buf *bytes, str *out_body, silt_error *err) {
-    TRY(read_stored_bytes(s, path, dv->offset < 0 ? 1 : dv->offset, (int64_t)dv->size_bytes + 8, bytes, err));
-    if (bytes->len < 4) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, path);
-    if (big_endian(bytes->ptr) != (uint32_t)dv->size_bytes) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, path);
-    if (bytes->len != (size_t)dv->size_bytes + 8) return invalid(err, path, "the file is cut short");
+static silt_status read_stored(const dv_file *f, const delta_dv *dv, buf *bytes, str *out_body, silt_error *err) {
+    TRY(read_stored_bytes(f, dv->offset < 0 ? 1 : dv->offset, (int64_t)dv->size_bytes + 8, bytes, err));
+    if (bytes->len < 4) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, f->name);
+    if (big_endian(bytes->ptr) != (uint32_t)dv->size_bytes) return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, f->name);
+    if (bytes->len != (size_t)dv->size_bytes + 8) return invalid(err, f->name, "the file is cut short");
     *out_body = (str){bytes->ptr + 4, (size_t)dv->size_bytes};
     if (crc32_of(out_body->ptr, out_body->len) != big_endian(bytes->ptr + 4 + out_body->len))
-        return err_DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH(err, path);
+        return err_DELTA_DELETION_VECTOR_CHECKSUM_MISMATCH(err, f->name);
     return SILT_OK;
 }
 
@@ -173,18 +179,19 @@ static silt_status read_inline(const delta_dv *dv, arena *a, str *out_body, silt
 }
 
 static silt_status read_body(const delta_env *env, str root, const delta_dv *dv, arena *a, buf *bytes, str *out_body,
-                             str *out_path, silt_error *err) {
-    store *s;
-    *out_path = STR("<inline>");
+                             str *out_name, silt_error *err) {
+    dv_file f;
+    *out_name = STR("<inline>");
     if (dv->size_bytes < 0 || dv->size_bytes >= DV_MAX - 8)
         return err_DELTA_DELETION_VECTOR_SIZE_MISMATCH(err, dv->path_or_inline);
     switch (dv->storage) {
         case 'i': return read_inline(dv, a, out_body, err);
-        case 'u': TRY(relative_path(env, root, dv, a, &s, out_path, err)); break;
-        case 'p': TRY(delta_resolve_path(env, root, dv->path_or_inline, a, &s, out_path, err)); break;
+        case 'u': TRY(relative_path(env, root, dv, a, &f.store, &f.path, err)); break;
+        case 'p': TRY(delta_resolve_path(env, root, dv->path_or_inline, a, &f.store, &f.path, err)); break;
         default: return invalid(err, dv->path_or_inline, "its storage type is unknown");
     }
-    return read_stored(s, *out_path, dv, bytes, out_body, err);
+    *out_name = f.name = store_path_named(f.store, f.path, a);
+    return read_stored(&f, dv, bytes, out_body, err);
 }
 
 static silt_status parse_body(str body, str path, int64_t cardinality, bitmap **out, silt_error *err) {

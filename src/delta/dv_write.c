@@ -65,7 +65,7 @@ static silt_status flush(packer *p) {
     str path, encoded;
     TRY(name_file(p, &path, &encoded));
     if (!buf_ok(&p->bytes) || !ARENA_PUSH(p->a, p->paths, p->n_paths, p->paths_capacity, path)) return error_no_memory(p->err);
-    TRY(store_put(p->env->store, path, buf_str(&p->bytes), STORE_PUT_IF_ABSENT, p->err));
+    TRY(store_put_own(p->env->store, path, buf_str(&p->bytes), p->err));
     for (size_t i = 0; i < p->n_waiting; i++) p->waiting[i]->out.path_or_inline = encoded;
     p->n_waiting = 0;
     buf_clear(&p->bytes);

@@ -30,7 +30,7 @@ static const delta_feature registry[] = {
     {"allowColumnDefaults", W, 0, 0, true, true, NULL, {NULL}, false},
     {"icebergCompatV1", W, 0, 0, true, true, "delta.enableIcebergCompatV1", {"columnMapping"}, true},
     {"icebergCompatV2", W, 0, 0, true, true, "delta.enableIcebergCompatV2", {"columnMapping"}, true},
-    {"icebergCompatV3", W, 0, 0, true, false, "delta.enableIcebergCompatV3", {"columnMapping", "rowTracking"}, true},
+    {"icebergCompatV3", W, 0, 0, true, true, "delta.enableIcebergCompatV3", {"columnMapping", "rowTracking"}, true},
     {"icebergWriterCompatV1", W, 0, 0, true, false, "delta.enableIcebergWriterCompatV1", {"icebergCompatV2"}, true},
     {"icebergWriterCompatV3", W, 0, 0, true, false, "delta.enableIcebergWriterCompatV3", {"icebergCompatV3"}, true},
     {"variantType", RW, 0, 0, true, true, NULL, {NULL}, true},

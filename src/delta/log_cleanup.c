@@ -199,7 +199,7 @@ static silt_status keep_of_parquet(const cleanup *c, str path, path_set *kept, s
     if (!columns) return error_no_memory(err);
     TRY(checkpoint_open(c->env, path, columns, c->arena, &stream, err));
     parquet_sidecars p = {c, kept};
-    return arrow_each_batch(&stream, path, keep_of_batch, &p, err);
+    return arrow_each_batch(&stream, store_path_named(c->env->store, path, c->arena), keep_of_batch, &p, err);
 }
 
 static silt_status keep_referenced(const cleanup *c, int64_t keep_from, path_set *kept, silt_error *err) {

@@ -28,7 +28,7 @@ static silt_status list_commits(compaction *c, str root, int64_t from, int64_t t
         str path = log_path_file(root, v, ".json", c->arena);
         if (str_is_null(path)) return error_no_memory(err);
         silt_status status = store_stat(c->env->store, path, c->arena, &e, err);
-        if (status != SILT_OK) return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, path) : status;
+        if (status != SILT_OK) return status == SILT_NOT_FOUND ? store_path_error(c->env->store, path, err_DELTA_LOG_FILE_NOT_FOUND, err) : status;
         files[v - from] =
             (log_file){.path = path, .name = {.kind = LOG_COMMIT, .version = v, .end_version = v}, .size_bytes = e.size_bytes, .modified_ms = e.modified_ms};
     }

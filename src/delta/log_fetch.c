@@ -20,12 +20,11 @@ static silt_status ahead(silt_status status, const silt_error *why, silt_error *
 
 silt_status log_fetch(const delta_env *env, const log_file *files, size_t n, arena *a, silt_error *err) {
     silt_error why = {.status = SILT_OK};
-    if (n == 0 || !env->store->ops->local_ranges) return SILT_OK;
+    if (n == 0 || !store_is_remote(env->store)) return SILT_OK;
     store_sparse *wanted = ARENA_ARRAY(a, n, store_sparse);
-    str *paths = ARENA_ARRAY(a, n, str);
-    if (!wanted || !paths) return error_no_memory(err);
+    if (!wanted) return error_no_memory(err);
     for (size_t i = 0; i < n; i++) wanted[i] = (store_sparse){.path = files[i].path, .size_bytes = files[i].size_bytes, .tag = files[i].tag};
-    return ahead(store_local_ranges(env->store, wanted, n, env->cancel, a, paths, NULL, &why), &why, err);
+    return ahead(store_fetch_ahead(env->store, wanted, n, env->cancel, a, &why), &why, err);
 }
 
 /* ---- Parquet ---- */
@@ -99,18 +98,27 @@ silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size
 /* Checkpoints whose name holds an identifier (V2, sidecars) are written once; N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version. */
 static bool may_be_rewritten(str path) { return str_find_char(path_name(path), '-') == SIZE_MAX; }
 
+#define CLOCK_STEP_MS 2000 /* that a clock may be set back by meanwhile */
+
+static bool was_kept_when_listed(const delta_env *env, const log_file *f) {
+    store_sparse file = {.path = f->path, .size_bytes = f->size_bytes, .tag = f->tag};
+    int64_t kept_ns = f->listed_ms > 0 && !str_is_null(f->tag) ? store_kept_ns(env->store, &file) : INT64_MAX;
+    return kept_ns / 1000000 < f->listed_ms - CLOCK_STEP_MS;
+}
+
 static silt_status look_at(const delta_env *env, log_file *f, arena *a, silt_error *err) {
     store_entry e;
     TRY(store_stat(env->store, f->path, a, &e, err));
     f->size_bytes = e.size_bytes;
     f->modified_ms = e.modified_ms;
+    f->listed_ms = 0;
     return log_file_tag(env, &e, a, &f->tag, err);
 }
 
 silt_status log_fetch_check(const delta_env *env, log_file *f, arena *a, bool *same, silt_error *err) {
     log_file now = *f;
     *same = true;
-    if (!may_be_rewritten(f->path)) return SILT_OK;
+    if (!may_be_rewritten(f->path) || was_kept_when_listed(env, f)) return SILT_OK;
     TRY(look_at(env, &now, a, err));
     bool same_time = store_is_remote(env->store) || now.modified_ms == f->modified_ms; /* listings and single answers of services round it differently */
     *same = now.size_bytes == f->size_bytes && same_time && str_eq(now.tag, f->tag);
@@ -138,7 +146,7 @@ static silt_status fetch_unlisted(const delta_env *env, log_file f, const data_t
         if (status != SILT_OK && err) *err = why;
         return status;
     }
-    return err_IO_ERROR(err, "read a whole version of", f.path);
+    return err_IO_ERROR(err, "read a whole version of", store_path_named(env->store, f.path, a));
 }
 
 static silt_status fetch_one(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
@@ -149,5 +157,5 @@ static silt_status fetch_one(const delta_env *env, const log_file *f, const data
 silt_status log_fetch_parquet(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
     if (!env->parquet) return err_UNSUPPORTED_FEATURE(err, "Parquet checkpoints where no Parquet reader is given");
     silt_status status = fetch_one(env, f, columns, more, n_more, a, out, err);
-    return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, f->path) : status;
+    return status == SILT_NOT_FOUND ? store_path_error(env->store, f->path, err_DELTA_LOG_FILE_NOT_FOUND, err) : status;
 }

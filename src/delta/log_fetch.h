@@ -24,7 +24,8 @@ silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size
 
 /**
  * N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version, and reading one takes several reads. After the last of them: is it still the file that was listed? Then
- * all of them read it. What the cache keeps of a mixture stands under the tag of the old file, which nobody sees any more. Names that hold an identifier are written once and not looked at.
+ * all of them read it. What the cache keeps of a mixture stands under the tag of the old file, which nobody sees any more. Names that hold an identifier are written once and not looked at; nor is a file of which
+ * all was kept before it was listed, since the listing told that it is that one still.
  * @param f  becomes what is there now
  */
 silt_status log_fetch_check(const delta_env *env, log_file *f, arena *a, bool *same, silt_error *err) MUST_CHECK;

@@ -410,8 +410,10 @@ silt_status log_parse_bad_line(store *s, str path, int64_t offset, const char *w
         at += (int64_t)text.len;
     }
     buf_dispose(&text);
-    silt_status status = err_DELTA_LOG_FILE_CORRUPT(err, path, line);
+    arena *a = arena_new();
+    silt_status status = err_DELTA_LOG_FILE_CORRUPT(err, a ? store_path_named(s, path, a) : path, line);
     error_detail(err, "%s", why);
+    arena_free(a);
     return status;
 }
 
@@ -421,7 +423,7 @@ silt_status log_parse_bad_line(store *s, str path, int64_t offset, const char *w
 
 static silt_status read_bytes(store *s, str path, int64_t from, int64_t length, buf *out, silt_error *err) {
     silt_status status = store_read(s, path, from, length, out, err);
-    return status == SILT_NOT_FOUND ? err_DELTA_LOG_FILE_NOT_FOUND(err, path) : status;
+    return status == SILT_NOT_FOUND ? store_path_error(s, path, err_DELTA_LOG_FILE_NOT_FOUND, err) : status;
 }
 
 /* The lines that start in [from, to): one byte before tells whether a line starts at `from`, and the last line may reach beyond

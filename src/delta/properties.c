@@ -147,6 +147,12 @@ int64_t delta_config_interval_ms(const str_map *configuration, const char *name)
     return !str_is_null(text) && time_parse_interval_ms(text, &ms) ? ms : -1;
 }
 
+int delta_config_iceberg_compat(const str_map *configuration) {
+    if (delta_config_bool(configuration, "delta.enableIcebergCompatV3")) return 3;
+    if (delta_config_bool(configuration, "delta.enableIcebergCompatV2")) return 2;
+    return delta_config_bool(configuration, "delta.enableIcebergCompatV1") ? 1 : 0;
+}
+
 silt_status delta_properties_check_together(const str_map *configuration, silt_error *err) {
     static const char deleted[] = "delta.deletedFileRetentionDuration", log[] = "delta.logRetentionDuration";
     if (delta_config_interval_ms(configuration, deleted) > delta_config_interval_ms(configuration, log)) {

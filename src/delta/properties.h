@@ -39,5 +39,7 @@ int64_t delta_config_i64(const str_map *configuration, const char *name);
 int64_t delta_config_interval_ms(const str_map *configuration, const char *name); /**< -1: no default and none stored */
 /** The stored text, else the default, else {NULL,0}. */
 str delta_config_str(const str_map *configuration, const char *name);
+/** The version of delta.enableIcebergCompatV1 to V3 that is on, the highest where several are; 0: none. */
+int delta_config_iceberg_compat(const str_map *configuration);
 
 #endif

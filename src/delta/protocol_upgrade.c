@@ -111,7 +111,8 @@ static silt_status take_feature(upgrade *u, str key, str val, silt_error *err) {
     if (str_eq_ascii_fold(name, STR("catalogManaged")) || str_eq_ascii_fold(name, STR("catalogOwned-preview")))
         return err_DELTA_UNSUPPORTED_CATALOG_MANAGED_TABLE_CREATION(err);
     const delta_feature *f = find_feature_fold(name);
-    if (!f) return err_DELTA_UNSUPPORTED_FEATURES_IN_CONFIG(err, name);
+    bool of_kernel = PREFIX(name, "icebergWriterCompat"); /* Delta for Spark does not know these, and could not write the table */
+    if (!f || of_kernel) return err_DELTA_UNSUPPORTED_FEATURES_IN_CONFIG(err, name);
     set_add(&u->features, f->name);
     set_add(&u->by_hand, f->name);
     return SILT_OK;
@@ -405,12 +406,14 @@ static void start_set(upgrade *u) {
     add_implied(&u->by_hand, reader, writer);
 }
 
-/* A new table that asks for IcebergCompat gets column mapping, too, as Delta has it. */
+/* A new table that asks for IcebergCompat gets column mapping, too, as Delta has it, and row tracking, on which V3 stands. */
 static silt_status complete_iceberg_compat(upgrade *u, silt_error *err) {
     const str_map given = {u->keys, u->values, u->count};
-    bool compat = delta_config_bool(&given, "delta.enableIcebergCompatV1") || delta_config_bool(&given, "delta.enableIcebergCompatV2");
-    if (!compat) return SILT_OK;
-    if (str_is_null(str_map_get(&given, STR("delta.columnMapping.mode")))) TRY(store_property(u, STR("delta.columnMapping.mode"), STR("name"), err));
+    int version = delta_config_iceberg_compat(&given);
+    bool mapped = !str_is_null(str_map_get(&given, STR("delta.columnMapping.mode"))), tracked = !str_is_null(str_map_get(&given, STR("delta.enableRowTracking")));
+    if (version == 0) return SILT_OK;
+    if (!mapped) TRY(store_property(u, STR("delta.columnMapping.mode"), STR("name"), err));
+    if (version == 3 && !tracked) TRY(store_property(u, STR("delta.enableRowTracking"), STR("true"), err));
     return store_property(u, STR("delta.universalFormat.iceberg.atomicConversion.supported"), STR("true"), err);
 }
 

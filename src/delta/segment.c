@@ -5,15 +5,14 @@
  */
 #include "delta/segment.h"
 
+#include "base/time.h"
 #include "base/uri.h"
 #include "delta/log_fetch.h"
 
 #define MAX_LISTINGS 20
 
 str delta_table_name(const delta_env *env, str root, arena *a) {
-    const char *prefix = store_uri_prefix(env->store);
-    str name = strcmp(prefix, "file:") == 0 ? root : arena_printf(a, "%s%.*s", prefix, STR_ARG(root));
-    return str_is_null(name) ? root : name;
+    return store_path_named(env->store, root, a);
 }
 
 /* ---- listing ---- */
@@ -28,6 +27,7 @@ static silt_status list_once(const delta_env *env, str root, int64_t from_versio
     if (from_version > 0) start = arena_printf(a, "%020lld", (long long)from_version);
     if (!dir.ptr || (from_version > 0 && !start.ptr)) return error_no_memory(err);
     store_list_result found = {0};
+    int64_t asked_ms = time_now_ms();
     silt_status status = store_list(env->store, dir, start, false, a, &found, err);
     if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     TRY(status);
@@ -36,7 +36,8 @@ static silt_status list_once(const delta_env *env, str root, int64_t from_versio
         log_file f = {.path = e->path,
                       .name = log_path_parse(path_name(e->path)),
                       .size_bytes = e->size_bytes,
-                      .modified_ms = e->modified_ms};
+                      .modified_ms = e->modified_ms,
+                      .listed_ms = asked_ms};
         if (e->is_dir || f.name.kind == LOG_OTHER || f.name.version < from_version) continue;
         TRY(log_file_tag(env, e, a, &f.tag, err));
         if (!ARENA_PUSH(a, out->files, out->count, out->capacity, f)) return error_no_memory(err);
@@ -264,14 +265,36 @@ static silt_status choose(const delta_env *env, str root, const log_listing *l, 
     return SILT_OK;
 }
 
-silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) {
-    if (version < DELTA_LATEST) return not_found(env, root, version, a, err);
-    int64_t hint = checkpoint_hint(env, root, a);
+/* From a checkpoint on that was said to be there. *out_done: it is. */
+static silt_status load_from(const delta_env *env, str root, int64_t hint, int64_t version, arena *a, delta_segment *out, bool *out_done, silt_error *err) {
     log_listing l;
-    if (hint > 0 && (version == DELTA_LATEST || hint <= version)) {
-        TRY(log_list(env, root, hint, a, &l, err));
-        if (has_checkpoint_at(&l, hint)) return choose(env, root, &l, version, a, out, err);
-    }
+    *out_done = false;
+    if (hint <= 0 || (version != DELTA_LATEST && hint > version)) return SILT_OK;
+    TRY(log_list(env, root, hint, a, &l, err));
+    *out_done = has_checkpoint_at(&l, hint);
+    return *out_done ? choose(env, root, &l, version, a, out, err) : SILT_OK;
+}
+
+/* What was seen here before saves the request for the table's own hint. */
+static silt_status load_from_hints(const delta_env *env, str root, int64_t kept, int64_t version, arena *a, delta_segment *out, silt_error *err) {
+    log_listing l;
+    bool done;
+    TRY(load_from(env, root, kept, version, a, out, &done, err));
+    if (done) return SILT_OK;
+    int64_t hint = checkpoint_hint(env, root, a);
+    if (hint != kept) TRY(load_from(env, root, hint, version, a, out, &done, err));
+    if (done) return SILT_OK;
     TRY(log_list(env, root, 0, a, &l, err));
     return choose(env, root, &l, version, a, out, err);
+}
+
+silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) {
+    if (version < DELTA_LATEST) return not_found(env, root, version, a, err);
+    str dir = log_path_dir(root, a);
+    if (!dir.ptr) return error_no_memory(err);
+    while (dir.len > 1 && dir.ptr[dir.len - 1] == '/') dir.len--;
+    int64_t kept = store_hint(env->store, dir);
+    TRY(load_from_hints(env, root, kept, version, a, out, err));
+    if (version == DELTA_LATEST && out->checkpoint_version > 0 && out->checkpoint_version != kept) store_set_hint(env->store, dir, out->checkpoint_version);
+    return SILT_OK;
 }

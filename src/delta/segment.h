@@ -14,6 +14,7 @@ typedef struct log_file {
     log_file_name name;
     int64_t size_bytes, modified_ms;
     str tag; /**< of a remote store, see log_file_tag */
+    int64_t listed_ms; /**< by the local clock, when the listing was asked for that told of it; 0: by none */
 } log_file;
 
 typedef struct log_listing {

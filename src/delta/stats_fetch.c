@@ -81,7 +81,7 @@ static silt_status fetch_window(fetch *f, const batch_source *s, uint32_t k, uin
     buf_clear(&f->text);
     if (from >= 0) {
         silt_status status = store_read(f->env->store, s->path, from, to - from, &f->text, err);
-        if (status == SILT_NOT_FOUND) return err_DELTA_LOG_FILE_NOT_FOUND(err, s->path);
+        if (status == SILT_NOT_FOUND) return store_path_error(f->env->store, s->path, err_DELTA_LOG_FILE_NOT_FOUND, err);
         TRY(status);
         if (f->text.len != (size_t)(to - from))
             return log_parse_bad_line(f->env->store, s->path, from, "the file has become shorter", err);
@@ -232,11 +232,11 @@ static silt_status fetch_pass(column_reader *r, bool with_parsed, silt_error *er
     r->needs_parsed = r->stopped = false;
     silt_status status = stats_columns(r, with_parsed, a, &columns, &r->parsed, err);
     if (status == SILT_OK) status = checkpoint_open(r->f->env, r->source->path, columns, a, &stream, err);
-    if (status == SILT_OK) status = arrow_each_batch(&stream, r->source->path, take_columns, r, err);
+    if (status == SILT_OK) status = arrow_each_batch(&stream, store_path_named(r->f->env->store, r->source->path, a), take_columns, r, err);
     arena_free(a);
     if (r->stopped) return SILT_OK;
     if (status == SILT_OK && r->k < r->limit) {
-        status = err_DELTA_CHECKPOINT_CORRUPT(err, r->source->path);
+        status = store_path_error(r->f->env->store, r->source->path, err_DELTA_CHECKPOINT_CORRUPT, err);
         error_detail(err, "it has fewer rows than before");
     }
     return status;

@@ -128,7 +128,9 @@ static silt_status work_out(alter_run *run, str_map given) {
     t->protocol = needed;
     t->metadata_changed = true;
     if (str_eqz(from, "none") && str_eqz(mode_of(&t->metadata.configuration), "name")) TRY(map_columns(run));
+    TRY(ops_iceberg_defaults(o, t, false));
     TRY(ops_iceberg_check(o, t, run->snapshot));
+    TRY(ops_iceberg_check_enabling(o, t, &delta_snapshot_metadata(run->snapshot)->configuration));
     TRY(ops_iceberg_assign_ids(o, t));
     return check_configuration(run);
 }
@@ -198,6 +200,7 @@ static silt_status unset_properties(alter_run *run) {
         if (str_eqz(key, "comment")) m->description = STR_NULL;
         TRY(alter_configuration_set(run, &m->configuration, key, STR_NULL));
     }
+    TRY(ops_iceberg_check(run->o, &run->target, run->snapshot));
     TRY(check_configuration(run));
     run->operation = "UNSET TBLPROPERTIES";
     return removes_mapping(run) ? alter_remove_column_mapping(run) : unset_json(run);

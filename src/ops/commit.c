@@ -31,6 +31,8 @@ static void run_hook(const op *o, const commit_hook *h, const committed *c) {
 
 silt_status ops_commit(const op *o, const commit_target *t, delta_txn *txn, const delta_commit_info *info, int64_t *out_version) {
     TRY(delta_txn_commit(txn, info, out_version, o->err));
+    const char *news = store_take_news(o->env->delta->store);
+    if (news) ops_note(o, news);
     const committed c = {.target = t, .txn = txn, .info = info, .version = *out_version};
     for (size_t i = 0; i < ARRAY_LEN(hooks); i++) run_hook(o, &hooks[i], &c);
     return SILT_OK;

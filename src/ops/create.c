@@ -41,26 +41,28 @@ static bool contains_all(const str_map *a, const str_map *b) {
     return true;
 }
 
+static str location(const op *o, const create_spec *spec) { return store_path_named(o->env->delta->store, spec->root, o->a); }
+
 static silt_status verify_properties(const op *o, const create_spec *spec, const delta_metadata *m) {
     delta_protocol ignored;
     str_map wanted;
     if (spec->properties.count == 0) return SILT_OK;
     TRY(delta_protocol_for(NULL, m->schema, spec->properties, true, o->a, &ignored, &wanted, o->err));
     bool same = contains_all(&wanted, &m->configuration) && contains_all(&m->configuration, &wanted);
-    return same ? SILT_OK : err_DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY(o->err, spec->root);
+    return same ? SILT_OK : err_DELTA_CREATE_TABLE_WITH_DIFFERENT_PROPERTY(o->err, location(o, spec));
 }
 
 static silt_status verify_existing(const op *o, const create_spec *spec, const delta_snapshot *s) {
     const delta_metadata *m = delta_snapshot_metadata(s);
     if (spec->schema) {
-        if (!same_type(spec->schema, m->schema)) return err_DELTA_CREATE_TABLE_SCHEME_MISMATCH(o->err, spec->root);
+        if (!same_type(spec->schema, m->schema)) return err_DELTA_CREATE_TABLE_SCHEME_MISMATCH(o->err, location(o, spec));
         if (!same_names(spec->partition_columns, spec->n_partition_columns, m->partition_columns, m->n_partition_columns))
-            return err_DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING(o->err, spec->root);
+            return err_DELTA_CREATE_TABLE_WITH_DIFFERENT_PARTITIONING(o->err, location(o, spec));
         const str *clustered;
         size_t n;
         TRY(ops_clustering_columns(s, o->a, &clustered, &n, o->err));
         if (!same_names(spec->cluster_columns, spec->n_cluster_columns, clustered, n))
-            return err_DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING(o->err, spec->root);
+            return err_DELTA_CREATE_TABLE_WITH_DIFFERENT_CLUSTERING(o->err, location(o, spec));
     }
     return verify_properties(o, spec, m);
 }
@@ -193,7 +195,7 @@ static silt_status create_over(const op *o, const create_spec *spec, const delta
     if (spec->is_path && spec->if_not_exists) return SILT_OK;
     if (spec->is_path && !spec->clone) return err_TABLE_OR_VIEW_ALREADY_EXISTS(o->err, spec->table_name);
     if (makes_rows || spec->is_managed)
-        return err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, spec->table_name, spec->root);
+        return err_DELTA_CREATE_TABLE_OVER_TABLE(o->err, spec->table_name, location(o, spec));
     return verify_existing(o, spec, s);
 }
 

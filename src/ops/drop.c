@@ -7,7 +7,7 @@ static silt_status check_root(const op *o, str root) {
     size_t depth = 0;
     for (size_t i = 0; i + 1 < root.len; i++) depth += root.ptr[i] == '/' && root.ptr[i + 1] != '/';
     if (depth >= 2 && root.ptr[0] == '/') return SILT_OK;
-    return err_INVALID_PARAMETER_VALUE(o->err, STR("table location"), root, "a folder below another one");
+    return err_INVALID_PARAMETER_VALUE(o->err, STR("table location"), store_path_named(o->env->delta->store, root, o->a), "a folder below another one");
 }
 
 static bool is_inside(str path, str root) {

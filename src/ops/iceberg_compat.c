@@ -1,24 +1,29 @@
 /*
- * IcebergCompatV1 and V2 (PROTOCOL.md "Iceberg Compatibility"): a table that enables one keeps itself convertible to Apache Iceberg. Here is what they forbid, and the ids that V2
- * wants for array elements and map keys and values; that partition columns are in the files and timestamps are int64 is the writer's part.
+ * IcebergCompatV1 to V3 (PROTOCOL.md "Iceberg Compatibility"; V3 by its draft, protocol_rfcs/iceberg-compat-v3.md): a table that enables one keeps itself convertible to Apache
+ * Iceberg. Here is what they forbid, and the ids that V2 and V3 want for array elements and map keys and values; that partition columns are in the files, timestamps are int64 and
+ * row ids stand under Iceberg's own field ids is the writer's part.
  */
 #include "delta/metadata_copy.h"
 #include "delta/properties.h"
+#include "expr/tree.h"
 #include "ops/internal.h"
 
 #define NESTED_IDS "delta.columnMapping.nested.ids"
 #define MAX_ID     "delta.columnMapping.maxColumnId"
+#define MODE       "delta.columnMapping.mode"
+#define ROW_IDS    "delta.enableRowTracking"
 
 static bool is_on(const write_target *t, const char *key) { return delta_config_bool(&t->metadata.configuration, key); }
+static int version_of(const write_target *t) { return delta_config_iceberg_compat(&t->metadata.configuration); }
 
 /* ---- what is forbidden ---- */
 
-static const data_type *forbidden_type(const data_type *t, bool v1) {
+static const data_type *forbidden_type(const data_type *t, int version) {
     const data_type *found = NULL;
-    if (t->id == TYPE_VOID || (!v1 && t->id == TYPE_VARIANT) || (v1 && (t->id == TYPE_ARRAY || t->id == TYPE_MAP))) return t;
-    if (t->key) found = forbidden_type(t->key, v1);
-    if (!found && t->element) found = forbidden_type(t->element, v1);
-    for (size_t i = 0; !found && i < t->n_fields; i++) found = forbidden_type(t->fields[i].type, v1);
+    if (t->id == TYPE_VOID || (version == 2 && t->id == TYPE_VARIANT) || (version == 1 && (t->id == TYPE_ARRAY || t->id == TYPE_MAP))) return t;
+    if (t->key) found = forbidden_type(t->key, version);
+    if (!found && t->element) found = forbidden_type(t->element, version);
+    for (size_t i = 0; !found && i < t->n_fields; i++) found = forbidden_type(t->fields[i].type, version);
     return found;
 }
 
@@ -41,16 +46,16 @@ static bool iceberg_can_widen(str from, str to) {
     return decimal_of(from, &p, &s) && decimal_of(to, &p2, &s2) && s == s2;
 }
 
-static silt_status check_type_changes(const op *o, const data_type *t, const char *which) {
-    if (t->key) TRY(check_type_changes(o, t->key, which));
-    if (t->element) TRY(check_type_changes(o, t->element, which));
+static silt_status check_type_changes(const op *o, const data_type *t, int version) {
+    if (t->key) TRY(check_type_changes(o, t->key, version));
+    if (t->element) TRY(check_type_changes(o, t->element, version));
     for (size_t i = 0; i < t->n_fields; i++) {
         const json_node *changes = field_metadata_get(&t->fields[i], "delta.typeChanges", o->a);
         for (size_t k = 0; changes && changes->type == JSON_ARRAY && k < changes->count; k++) {
             str from = json_get_str(&changes->values[k], "fromType", STR("")), to = json_get_str(&changes->values[k], "toType", STR(""));
-            if (!iceberg_can_widen(from, to)) return err_ICEBERG_COMPAT_TYPE_WIDENING(o->err, which, from, to);
+            if (!iceberg_can_widen(from, to)) return err_ICEBERG_COMPAT_TYPE_WIDENING(o->err, version, from, to);
         }
-        TRY(check_type_changes(o, t->fields[i].type, which));
+        TRY(check_type_changes(o, t->fields[i].type, version));
     }
     return SILT_OK;
 }
@@ -62,33 +67,74 @@ static silt_status has_dv(void *ctx, size_t i, const delta_add *add, silt_error 
     return SILT_OK;
 }
 
-static silt_status check_vectors(const op *o, const write_target *t, const delta_snapshot *before, const char *which) {
+static silt_status check_vectors(const op *o, const write_target *t, const delta_snapshot *before, int version) {
     bool any = is_on(t, "delta.enableDeletionVectors") || (before && delta_config_bool(&delta_snapshot_metadata(before)->configuration, "delta.enableDeletionVectors"));
     if (!any && before && delta_protocol_has(&t->protocol, "deletionVectors")) TRY(delta_snapshot_each_file(before, false, has_dv, &any, o->err));
-    return any ? err_ICEBERG_COMPAT_DELETION_VECTORS(o->err, which) : SILT_OK;
+    return any ? err_ICEBERG_COMPAT_DELETION_VECTORS(o->err, version) : SILT_OK;
 }
 
 /* Iceberg's readers take the partition columns by their names: they cannot change under it. */
-static silt_status check_partitioning(const op *o, const write_target *t, const delta_snapshot *before, const char *which) {
+static silt_status check_partitioning(const op *o, const write_target *t, const delta_snapshot *before, int version) {
     const delta_metadata *now = &t->metadata, *old = before ? delta_snapshot_metadata(before) : now;
     for (size_t i = 0; old->n_partition_columns == now->n_partition_columns && i < now->n_partition_columns; i++)
         if (!str_eq_fold(old->partition_columns[i], now->partition_columns[i]))
-            return err_ICEBERG_COMPAT_PARTITION_NAMES(o->err, which, old->partition_columns[i], now->partition_columns[i]);
+            return err_ICEBERG_COMPAT_PARTITION_NAMES(o->err, version, old->partition_columns[i], now->partition_columns[i]);
     return SILT_OK;
 }
 
+/* Iceberg keeps a default as a value: it has no expressions. */
+static silt_status check_defaults(const op *o, const write_target *t, int version) {
+    for (size_t i = 0; i < t->schema->n_fields; i++) {
+        expr *e;
+        TRY(ops_default_parse(o, &t->schema->fields[i], &e));
+        if (e && e->kind == EXPR_CALL && e->n_args == 1 && str_eqz(e->function_name, "negative")) e = e->args[0];
+        if (e && e->kind != EXPR_LITERAL) return err_ICEBERG_COMPAT_DEFAULT(o->err, version, t->schema->fields[i].name);
+    }
+    return SILT_OK;
+}
+
+static silt_status check_properties(const op *o, const write_target *t, int version) {
+    str mode = delta_config_str(&t->metadata.configuration, MODE);
+    if (!str_eqz(mode, "name") && !str_eqz(mode, "id")) return err_ICEBERG_COMPAT_PROPERTY(o->err, version, MODE, "name", mode.len ? mode : STR("none"));
+    return version < 3 || is_on(t, ROW_IDS) ? SILT_OK : err_ICEBERG_COMPAT_PROPERTY(o->err, version, ROW_IDS, "true", STR("false"));
+}
+
+silt_status ops_iceberg_check_writable(const op *o, const write_target *t) {
+    int version = version_of(t);
+    return version == 3 ? check_properties(o, t, version) : SILT_OK;
+}
+
 silt_status ops_iceberg_check(const op *o, const write_target *t, const delta_snapshot *before) {
-    bool v1 = is_on(t, "delta.enableIcebergCompatV1"), v2 = is_on(t, "delta.enableIcebergCompatV2");
-    const char *which = v1 ? "V1" : "V2";
-    if (!v1 && !v2) return SILT_OK;
-    if (v1 && v2) return err_ICEBERG_COMPAT_VERSIONS(o->err, which);
-    str mode = delta_config_str(&t->metadata.configuration, "delta.columnMapping.mode");
-    if (!str_eqz(mode, "name") && !str_eqz(mode, "id")) return err_ICEBERG_COMPAT_PROPERTY(o->err, which, mode.len ? mode : STR("none"));
-    TRY(check_partitioning(o, t, before, which));
-    TRY(check_vectors(o, t, before, which));
-    const data_type *forbidden = forbidden_type(t->schema, v1);
-    if (forbidden) return err_ICEBERG_COMPAT_DATA_TYPE(o->err, which, type_sql(forbidden, o->a));
-    return check_type_changes(o, t->schema, which);
+    int version = version_of(t);
+    if (version == 0) return SILT_OK;
+    if (is_on(t, "delta.enableIcebergCompatV1") + is_on(t, "delta.enableIcebergCompatV2") + is_on(t, "delta.enableIcebergCompatV3") > 1)
+        return err_ICEBERG_COMPAT_VERSIONS(o->err, version);
+    TRY(check_properties(o, t, version));
+    TRY(check_partitioning(o, t, before, version));
+    if (version < 3) TRY(check_vectors(o, t, before, version));
+    const data_type *forbidden = forbidden_type(t->schema, version);
+    if (forbidden) return err_ICEBERG_COMPAT_DATA_TYPE(o->err, version, type_sql(forbidden, o->a));
+    if (version == 3) TRY(check_defaults(o, t, version));
+    return check_type_changes(o, t->schema, version);
+}
+
+/* Nothing in the protocol forbids it, but Delta up to 4.3 could not write the table: it takes every decimal that partitions for a type unknown to V2. */
+static silt_status check_partition_types(const op *o, const write_target *t) {
+    for (size_t i = 0; i < t->metadata.n_partition_columns; i++) {
+        int at = schema_find(t->schema, t->metadata.partition_columns[i]);
+        const data_type *type = at >= 0 ? t->schema->fields[at].type : NULL;
+        if (type && type->id == TYPE_DECIMAL) return err_ICEBERG_COMPAT_PARTITION_TYPE(o->err, 2, type_sql(type, o->a));
+    }
+    return SILT_OK;
+}
+
+silt_status ops_iceberg_check_enabling(const op *o, const write_target *t, const str_map *before) {
+    int version = version_of(t);
+    if (before && delta_config_iceberg_compat(before) == version) return SILT_OK;
+    if (version == 2) return check_partition_types(o, t);
+    /* The files of a table that tracks its rows may hold row ids that do not stand under Iceberg's field ids. Delta 4.4 refuses it, too. */
+    if (version < 3 || !before || !delta_config_bool(before, ROW_IDS)) return SILT_OK;
+    return err_UNSUPPORTED_FEATURE(o->err, "enabling IcebergCompatV3 on a table that tracks its rows; copy it into a new one with CREATE TABLE … AS SELECT");
 }
 
 /* ---- ids of elements, keys and values ---- */
@@ -152,7 +198,7 @@ static silt_status give_ids(id_giver *g, const data_type *type, const data_type 
 }
 
 silt_status ops_iceberg_assign_ids(const op *o, write_target *t) {
-    if (!is_on(t, "delta.enableIcebergCompatV2")) return SILT_OK;
+    if (version_of(t) < 2) return SILT_OK;
     id_giver g = {o, delta_config_i64(&t->metadata.configuration, MAX_ID)};
     TRY(give_ids(&g, t->schema, &t->schema));
     t->metadata.schema = t->schema;
@@ -162,26 +208,28 @@ silt_status ops_iceberg_assign_ids(const op *o, write_target *t) {
     return ok ? SILT_OK : error_no_memory(o->err);
 }
 
-/* ---- what a new table gets along with it ---- */
+/* ---- what comes along with it ---- */
 
 static silt_status set_if_absent(const op *o, str_map *configuration, const char *key, const char *text) {
     if (!str_is_null(str_map_get(configuration, str_of(key)))) return SILT_OK;
     return str_map_with(configuration, str_of(key), str_of(text), o->a, configuration) ? SILT_OK : error_no_memory(o->err);
 }
 
-silt_status ops_iceberg_defaults(const op *o, write_target *t) {
-    if (!is_on(t, "delta.enableIcebergCompatV1") && !is_on(t, "delta.enableIcebergCompatV2")) return SILT_OK;
-    TRY(set_if_absent(o, &t->metadata.configuration, "delta.columnMapping.mode", "name"));
+silt_status ops_iceberg_defaults(const op *o, write_target *t, bool is_new) {
+    int version = version_of(t);
+    if (version == 3) TRY(set_if_absent(o, &t->metadata.configuration, ROW_IDS, "true"));
+    if (version == 0 || !is_new) return SILT_OK;
+    TRY(set_if_absent(o, &t->metadata.configuration, MODE, "name"));
     return set_if_absent(o, &t->metadata.configuration, "delta.universalFormat.iceberg.atomicConversion.supported", "true");
 }
 
 /* ---- files ---- */
 
 silt_status ops_iceberg_file(const op *o, const write_target *t, delta_add *add) {
-    bool v1 = is_on(t, "delta.enableIcebergCompatV1"), v2 = is_on(t, "delta.enableIcebergCompatV2");
+    int version = version_of(t);
     const json_node *stats;
-    if (!v1 && !v2) return SILT_OK;
-    if (v2) add->tags = STR("{\"ICEBERG_COMPAT_VERSION\":\"2\"}");
+    if (version == 0) return SILT_OK;
+    if (version > 1) add->tags = version == 3 ? STR("{\"ICEBERG_COMPAT_VERSION\":\"3\"}") : STR("{\"ICEBERG_COMPAT_VERSION\":\"2\"}");
     bool counted = add->stats.ptr && json_parse(add->stats, o->a, &stats, NULL) == SILT_OK && json_get_i64(stats, "numRecords", -1) >= 0;
-    return counted ? SILT_OK : err_ICEBERG_COMPAT_NO_STATISTICS(o->err, v1 ? "V1" : "V2", add->path);
+    return counted ? SILT_OK : err_ICEBERG_COMPAT_NO_STATISTICS(o->err, version, add->path);
 }

@@ -113,13 +113,19 @@ silt_status ops_protocol_merge(const op *o, const delta_protocol *old, const del
 bool ops_protocol_equal(const delta_protocol *a, const delta_protocol *b); /**< of which one was made from the other */
 
 /* ---- iceberg_compat.c ---- */
-/** What delta.enableIcebergCompatV1/V2 forbid: DELTA_ICEBERG_COMPAT_VIOLATION. `before` (may be NULL) holds the table's files. */
+#define ICEBERG_ROW_ID                       2147483540 /**< Iceberg's reserved field ids of row lineage: V3's materialised row ids, */
+#define ICEBERG_LAST_UPDATED_SEQUENCE_NUMBER 2147483539 /**< and row commit versions */
+/** What delta.enableIcebergCompatV1 to V3 forbid: DELTA_ICEBERG_COMPAT_VIOLATION. `before` (may be NULL) is the table as it was, with its files. */
 silt_status ops_iceberg_check(const op *o, const write_target *t, const delta_snapshot *before) MUST_CHECK;
-/** V2: ids of elements, keys and values that have none. After column ids were assigned. */
+/** The part of it that another writer may have left undone, before files are written: Delta 4.3 takes V3's property and nothing that it asks for. */
+silt_status ops_iceberg_check_writable(const op *o, const write_target *t) MUST_CHECK;
+/** V2 and V3: ids of elements, keys and values that have none. After column ids were assigned. */
 silt_status ops_iceberg_assign_ids(const op *o, write_target *t) MUST_CHECK;
-/** A new table's configuration: column mapping by name, unless another mode is asked for. Before its columns are mapped. */
-silt_status ops_iceberg_defaults(const op *o, write_target *t) MUST_CHECK;
-/** An added file: its tags (V2), and numRecords must be there. */
+/** What is asked only where a version begins. `before` is the configuration of the table whose files stay; NULL: a new table, or one that replaces the old. */
+silt_status ops_iceberg_check_enabling(const op *o, const write_target *t, const str_map *before) MUST_CHECK;
+/** What the configuration lacks: row tracking (V3), and of a new table column mapping by name, unless another mode is asked for. Before columns are mapped. */
+silt_status ops_iceberg_defaults(const op *o, write_target *t, bool is_new) MUST_CHECK;
+/** An added file: its tags (V2 and V3), and numRecords must be there. */
 silt_status ops_iceberg_file(const op *o, const write_target *t, delta_add *add) MUST_CHECK;
 
 /* ---- protocol_note.c ---- */

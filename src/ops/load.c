@@ -103,7 +103,7 @@ static silt_status load_absent(const op *o, const load_spec *spec, ops_result *o
 
 static silt_status load_existing(const op *o, const load_spec *spec, ops_result *out) {
     delta_snapshot *s;
-    if (spec->mode == SAVE_ERROR_IF_EXISTS) return err_DELTA_PATH_EXISTS(o->err, spec->root);
+    if (spec->mode == SAVE_ERROR_IF_EXISTS) return err_DELTA_PATH_EXISTS(o->err, store_path_named(o->env->delta->store, spec->root, o->a));
     if (spec->mode == SAVE_IGNORE) {
         out->existed = true;
         return SILT_OK;

@@ -30,9 +30,9 @@ silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type
 
 /* Files that came just now are likely those of a statement that is at work on the same table, whose log comes last. There is no telling when it ends, or whether it has died: the
  * user knows. */
-static silt_status refuse_files(str table_name, str root, const store_entry *newest, silt_error *err) {
+static silt_status refuse_files(const op *o, str table_name, str root, const store_entry *newest, silt_error *err) {
     int64_t age_s = (time_now_ms() - newest->modified_ms) / 1000;
-    silt_status status = err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(err, table_name, root);
+    silt_status status = err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(err, table_name, store_path_named(o->env->delta->store, root, o->a));
     if (age_s > YOUNG_FILE_S) return status;
     str name = path_name(newest->path);
     error_detail(err, "%.*s is %lld s old: another statement may be making this table just now", STR_ARG(name), (long long)(age_s < 0 ? 0 : age_s));
@@ -55,7 +55,7 @@ static silt_status check_folder(const op *o, str table_name, str root, silt_erro
         const store_entry *e = &list.items[i];
         if (!str_eqz(path_name(e->path), "_delta_log") && (!newest || e->modified_ms > newest->modified_ms)) newest = e;
     }
-    return newest ? refuse_files(table_name, root, newest, err) : SILT_OK;
+    return newest ? refuse_files(o, table_name, root, newest, err) : SILT_OK;
 }
 
 /* Files without a log may be those of a table that was made after the log was looked for: its log came before its files, so a second look tells. */
@@ -223,7 +223,7 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(check_clustering(o, d, replaced));
     TRY(fresh_type(o, d->schema, &t->schema));
     TRY(define_protocol(o, d, replaced, out));
-    TRY(ops_iceberg_defaults(o, t));
+    TRY(ops_iceberg_defaults(o, t, true));
     TRY(ops_schema_check(o, t->schema, ops_write_target_is_mapped(t)));
     TRY(ops_schema_check_defaults(o, t->schema, &t->protocol));
     TRY(ops_schema_check_change_feed(o, t->schema, &t->metadata.configuration));
@@ -236,6 +236,7 @@ silt_status ops_new_table_define(const op *o, const table_definition *d, const d
     TRY(ops_iceberg_assign_ids(o, t));
     t->metadata.n_partition_columns = d->n_partition_columns;
     TRY(ops_iceberg_check(o, t, replaced));
+    TRY(ops_iceberg_check_enabling(o, t, NULL));
     char id[37];
     uuid_generate(id);
     t->metadata.id = arena_str(o->a, str_of(id));

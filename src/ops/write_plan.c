@@ -96,6 +96,7 @@ silt_status ops_write_plan(const op *o, const write_target *t, str root, const w
     const str_map *c = &t->metadata.configuration;
     bool mapped = ops_write_target_is_mapped(t);
     *out = (write_spec){.store = o->env->delta->store, .root = root, .schema = t->schema, .time_zone = o->env->bind->time_zone};
+    TRY(ops_iceberg_check_writable(o, t));
     TRY(target_bytes(o, &t->metadata, &out->target_file_bytes));
     TRY(compression(o, options, &out->compression));
     TRY(partition_indexes(o, t, out));
@@ -103,9 +104,7 @@ silt_status ops_write_plan(const op *o, const write_target *t, str root, const w
     TRY(records_per_file(o, options, &out->max_records_per_file));
     out->random_prefix = delta_config_bool(c, "delta.randomizeFilePrefixes") || mapped;
     out->write_field_ids = mapped;
-    out->write_partition_columns = delta_config_bool(c, "delta.enableMaterializePartitionColumnsFeature") ||
-                                   delta_config_bool(c, "delta.enableIcebergCompatV1") ||
-                                   delta_config_bool(c, "delta.enableIcebergCompatV2");
+    out->write_partition_columns = delta_config_bool(c, "delta.enableMaterializePartitionColumnsFeature") || delta_config_iceberg_compat(c) > 0;
     return SILT_OK;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whole processes under bad conditions: killed at any moment, a full disk, no permission, many writers at once, a table replaced underneath, wide tables."""
-import json, os, random, shutil, subprocess, sys, time
+import json, os, random, shutil, signal, subprocess, sys, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import silt_script as s
 from silt_script import SILT, Skip, equal, fails, ok, silt, sql, value
@@ -69,7 +69,48 @@ def test_killed_while_checkpointing():
     equal(value("SELECT sum(n) FROM t"), 190)
 
 
+def test_killed_leaves_its_temporary_folder_to_the_next():
+    """What a killed process had spilled and staged goes with the next one; what a living one has stays."""
+    base = os.path.abspath("temporary")
+    os.mkdir(base)
+    long = "SELECT count(*) FROM range(100000000000) WHERE sqrt(id) < -1"
+
+    def begin(there):
+        p = subprocess.Popen([SILT, "sql", long], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=s.environment({"TMPDIR": base}))
+        s.wait_for(lambda: len(os.listdir(base)) == there, what="its folder")
+        return p
+
+    living = begin(1)
+    kept = os.listdir(base)
+    killed = begin(2)
+    with open(os.path.join(base, *set(os.listdir(base)) - set(kept), "spilled"), "w", encoding="utf-8") as f: f.write("x")
+    killed.kill()
+    killed.communicate()
+    equal(len(os.listdir(base)), 2, "what the killed one left")
+    ok("sql", "--format", "csv", "SELECT 1", env={"TMPDIR": base})
+    equal(os.listdir(base), kept, "after the next process")
+    living.send_signal(signal.SIGINT)
+    living.communicate(timeout=s.TIMEOUT)
+    equal(os.listdir(base), [], "when all have ended")
+
+
 # ---- at once ----
+
+def test_two_that_spill_share_a_temporary_folder():
+    """What the engine spills has the same names in every process: each has a folder of its own in silt.temp.dir."""
+    base = os.path.abspath("temporary")
+    query = "SELECT sum(r * h) AS s FROM (SELECT row_number() OVER (ORDER BY md5(CAST(id AS STRING))) % 1000 AS r, id % 1000 AS h FROM range(1500000))"
+    both = [start("sql", "--conf", "silt.temp.dir=" + base, "--conf", "silt.memory.limit=60MB", "--format", "jsonl", query) for _ in range(2)]
+    spilled = 0
+    while any(p.poll() is None for p in both):
+        spilled = max([spilled] + [len(files) for _, _, files in os.walk(base)])
+        time.sleep(0.02)
+    told = [p.communicate() for p in both]
+    equal([p.returncode for p in both], [0, 0], str(told))
+    equal(told[0][0], told[1][0])
+    assert spilled, "nothing was spilled: the limit of memory is no longer low enough"
+    equal(os.listdir(base), [])
+
 
 def test_sixteen_writers_at_once():
     ok("sql", "CREATE TABLE t (writer INT, n INT) USING DELTA")

@@ -77,6 +77,17 @@ static silt_status name_clone(clone_run *r) {
     return str_is_null(r->metadata.id) ? error_no_memory(r->o->err) : SILT_OK;
 }
 
+/* A version of IcebergCompat that the source has not: what it forbids, and ids for what has none. */
+static silt_status begin_iceberg_compat(clone_run *r) {
+    if (delta_config_iceberg_compat(&r->metadata.configuration) == delta_config_iceberg_compat(&r->source.metadata->configuration)) return SILT_OK;
+    write_target t = {.metadata = r->metadata, .protocol = r->protocol, .schema = r->metadata.schema};
+    TRY(ops_iceberg_check(r->o, &t, NULL));
+    TRY(ops_iceberg_check_enabling(r->o, &t, NULL)); /* its rows get ids of their own */
+    TRY(ops_iceberg_assign_ids(r->o, &t));
+    r->metadata = t.metadata;
+    return SILT_OK;
+}
+
 static silt_status define(clone_run *r) {
     const op *o = r->o;
     delta_protocol asked;
@@ -93,6 +104,7 @@ static silt_status define(clone_run *r) {
     if (r->spec->properties.count) TRY(ops_protocol_merge(o, &r->protocol, &asked, &r->protocol));
     if (r->replaced) TRY(ops_protocol_merge(o, delta_snapshot_protocol(r->replaced), &r->protocol, &r->protocol));
     TRY(name_row_id_columns(r));
+    TRY(begin_iceberg_compat(r));
     TRY(ops_checks_validate(o, r->metadata.schema, &r->metadata.configuration));
     return delta_protocol_check_write(&r->protocol, &r->metadata, r->spec->table_name, o->err);
 }

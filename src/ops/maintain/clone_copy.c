@@ -94,7 +94,7 @@ static silt_status run_batch(batch *b) {
     const op *o = b->r->o;
     size_t n = b->n;
     silt_status status = begin_batch(b);
-    if (status == SILT_OK) status = thread_for(o->env->delta->n_threads, n, copy_one, b, o->err);
+    if (status == SILT_OK) status = thread_for(store_threads(o->env->delta->store, o->env->delta->n_threads), n, copy_one, b, o->err);
     if (status == SILT_OK) status = finish_batch(b);
     if (status == SILT_OK) return SILT_OK;
     for (size_t i = 0; i < b->n; i++)
@@ -146,7 +146,7 @@ silt_status clone_check_folder(const clone_run *r, const deep_plan *plan) {
     for (size_t i = 0; i < found.count; i++) {
         str relative = str_slice(found.items[i].path, root.len + 1, found.items[i].path.len);
         if (is_hidden(relative) || path_set_has(&plan->targets, relative)) continue;
-        status = err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, r->spec->table_name, root);
+        status = err_DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION(o->err, r->spec->table_name, store_path_named(o->env->delta->store, root, o->a));
         error_detail(o->err, "%.*s is not one of the files that the clone would have", STR_ARG(relative));
         return status;
     }

@@ -40,7 +40,7 @@ static silt_status open_folder(clone_run *r) {
     TRY(convert_files_list(&o, r->clone->folder, f));
     TRY(convert_files_partition(&o, f, NULL, 0));
     TRY(convert_files_footers(&o, f));
-    if (f->n_files == f->n_skipped) return err_DELTA_EMPTY_DIRECTORY(o.err, r->clone->folder);
+    if (f->n_files == f->n_skipped) return err_DELTA_EMPTY_DIRECTORY(o.err, store_path_named(env.delta->store, r->clone->folder, o.a));
     r->source = (clone_source){.files = f,
                                .env = env.delta,
                                .root = r->clone->folder,

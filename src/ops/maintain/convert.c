@@ -140,10 +140,10 @@ static silt_status commit(convert_run *r, convert_result *out) {
 static silt_status find_out(convert_run *r, convert_result *out) {
     const op *o = r->o;
     TRY(convert_files_list(o, r->spec->root, &r->files));
-    if (r->files.n_files == 0) return err_DELTA_EMPTY_DIRECTORY(o->err, r->spec->root);
+    if (r->files.n_files == 0) return err_DELTA_EMPTY_DIRECTORY(o->err, store_path_named(o->env->delta->store, r->spec->root, o->a));
     TRY(find_partition(r));
     TRY(convert_files_footers(o, &r->files));
-    if (r->files.n_skipped == r->files.n_files) return err_DELTA_EMPTY_DIRECTORY(o->err, r->spec->root);
+    if (r->files.n_skipped == r->files.n_files) return err_DELTA_EMPTY_DIRECTORY(o->err, store_path_named(o->env->delta->store, r->spec->root, o->a));
     TRY(define_table(r));
     out->files = (int64_t)(r->files.n_files - r->files.n_skipped);
     out->skipped = (int64_t)r->files.n_skipped;

@@ -96,5 +96,7 @@ convert_worker *convert_pool_take(convert_pool *p, silt_error *err); /**< NULL: 
 void convert_pool_give(convert_pool *p, convert_worker *w);
 /** The number of threads to run over the pool. */
 int convert_pool_threads(const op *o);
+/** … where each mostly waits for the store. */
+int convert_pool_askers(const op *o);
 
 #endif

@@ -109,7 +109,7 @@ silt_status convert_files_footers(const op *o, convert_files *f) {
                         .skips_corrupt = ops_setting_bool(o, "spark.sql.files.ignoreCorruptFiles", false)};
     TRY(convert_pool_new(o, &r.pool));
     pthread_mutex_init(&r.lock, NULL);
-    silt_status status = thread_for(convert_pool_threads(o), f->n_files, on_file, &r, o->err);
+    silt_status status = thread_for(convert_pool_askers(o), f->n_files, on_file, &r, o->err);
     pthread_mutex_destroy(&r.lock);
     for (size_t i = 0; i < f->n_files; i++) f->n_skipped += f->files[i].is_skipped;
     return status;

@@ -36,7 +36,7 @@ static str relative(const convert_files *f, str path) {
 /* ---- what is no folder of plain Parquet files ---- */
 
 static silt_status refuse_source(const op *o, const convert_files *f, const char *source) {
-    return err_DELTA_CONVERT_NON_PARQUET_TABLE(o->err, str_of(source), f->root);
+    return err_DELTA_CONVERT_NON_PARQUET_TABLE(o->err, str_of(source), store_path_named(f->store, f->root, o->a));
 }
 
 /* metadata/v3.metadata.json, metadata/00001-….metadata.json */
@@ -57,13 +57,18 @@ static bool is_hive_acid(str name) {
     return true;
 }
 
+static silt_status nested(const op *o, str folder, str table) {
+    const store *s = o->env->delta->store;
+    return err_CONVERT_NESTED_TABLE(o->err, store_path_named(s, folder, o->a), store_path_named(s, table, o->a));
+}
+
 static silt_status look_at_folder(const op *o, const convert_files *f, const store_entry *e, bool is_top) {
     str name = path_name(e->path);
     if (str_eqz(name, "_delta_log") && !is_top) {
         bool exists;
         str table = path_parent(e->path);
         TRY(delta_table_exists(o->env->delta, table, &exists, o->err));
-        if (exists) return err_CONVERT_NESTED_TABLE(o->err, f->root, table);
+        if (exists) return nested(o, f->root, table);
     }
     if (str_eqz(name, ".hoodie")) return refuse_source(o, f, "hudi");
     if (str_eqz(name, "metadata") && is_top) return look_for_iceberg(o, f, e->path);
@@ -74,7 +79,7 @@ static silt_status look_above(const op *o, str root) {
     for (str folder = path_parent(root); folder.len > 1; folder = path_parent(folder)) {
         bool exists;
         TRY(delta_table_exists(o->env->delta, folder, &exists, o->err));
-        if (exists) return err_CONVERT_NESTED_TABLE(o->err, root, folder);
+        if (exists) return nested(o, root, folder);
     }
     return SILT_OK;
 }
@@ -129,7 +134,7 @@ static silt_status list_levels(const op *o, convert_files *f) {
         folder_list next = {0};
         l.lists = ARENA_ARRAY(o->a, l.n, store_list_result);
         if (!l.lists) return error_no_memory(o->err);
-        TRY(thread_for(convert_pool_threads(o), l.n, list_one, &l, o->err));
+        TRY(thread_for(convert_pool_askers(o), l.n, list_one, &l, o->err));
         TRY(take_level(&l, depth == 0, &next));
         if (o->env->progress) o->env->progress(o->env->progress_ctx, "listing files", -1);
         l.folders = next.items;
@@ -142,12 +147,12 @@ static silt_status check_root(const op *o, str root) {
     store_entry entry;
     silt_error failure = {0};
     silt_status status = store_stat(o->env->delta->store, root, o->a, &entry, &failure);
-    if (status == SILT_NOT_FOUND) return err_DELTA_DIRECTORY_NOT_FOUND(o->err, root);
+    if (status == SILT_NOT_FOUND) return err_DELTA_DIRECTORY_NOT_FOUND(o->err, store_path_named(o->env->delta->store, root, o->a));
     if (status != SILT_OK) {
         if (o->err) *o->err = failure;
         return status;
     }
-    return entry.is_dir ? SILT_OK : err_DELTA_DIRECTORY_NOT_FOUND(o->err, arena_printf(o->a, "The folder %.*s", STR_ARG(root)));
+    return entry.is_dir ? SILT_OK : err_DELTA_DIRECTORY_NOT_FOUND(o->err, arena_printf(o->a, "The folder %.*s", STR_ARG(store_path_named(o->env->delta->store, root, o->a))));
 }
 
 silt_status convert_files_list(const op *o, str root, convert_files *out) {

@@ -16,6 +16,11 @@ int convert_pool_threads(const op *o) {
     return n > WORKERS_MAX ? WORKERS_MAX : n;
 }
 
+int convert_pool_askers(const op *o) {
+    int n = store_threads(o->env->delta->store, convert_pool_threads(o));
+    return n > WORKERS_MAX ? WORKERS_MAX : n;
+}
+
 static void pool_free(void *ctx) {
     convert_pool *p = ctx;
     for (size_t i = 0; i < p->n; i++) {

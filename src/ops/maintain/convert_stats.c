@@ -206,7 +206,7 @@ static silt_status read_footer(const collecting *c, size_t i, convert_worker *w,
     silt_status status = parquet_footer_read(f->store, path, f->files[i].size_bytes, true, &w->bytes, w->scratch, out, &look, err);
     bool same = status == SILT_OK && out->n_rows == f->files[i].rows && str_eq(out->schema_bytes, f->variants[f->files[i].variant].schema_bytes);
     if (status == SILT_NO_MEMORY || status == SILT_CANCELLED) return status;
-    return same ? SILT_OK : err_CONVERT_FILE_CHANGED(err, path);
+    return same ? SILT_OK : store_path_error(f->store, path, err_CONVERT_FILE_CHANGED, err);
 }
 
 static silt_status write_file_stats(const collecting *c, convert_file *file, const slot_stats *stats, convert_worker *w, silt_error *err) {

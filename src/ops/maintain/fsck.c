@@ -9,17 +9,20 @@
 #include "delta/properties.h"
 #include "ops/commit.h"
 #include "ops/describe_rows.h"
+#include "ops/maintain/presence.h"
 #include "ops/maintain/vacuum.h"
 
-#define CHUNK 256
+#define CHUNK 256 /* of local files, for whose arena a look is no match */
 
 enum { DATA_MISSING = 1, VECTOR_MISSING = 2 };
 
 typedef struct fsck_run {
+    size_t chunk; /**< files that one thread asks for one after the other */
     const op *o;
     const fsck_spec *spec;
     uint8_t *missing; /**< flags by number of the file */
     size_t n_files, n_missing;
+    path_set listed;
     size_t n_unreachable; /**< outside of the table, in folders that are not there; counted by several threads */
 } fsck_run;
 
@@ -42,19 +45,15 @@ static silt_status is_absent(fsck_run *f, str path, arena *a, bool *out, silt_er
     store *s;
     str where;
     bool no_folder;
+    *out = false;
     TRY(delta_resolve_path(f->o->env->delta, f->spec->root, path, a, &s, &where, err));
+    if (s == f->o->env->delta->store && ops_is_listed(&f->listed, f->spec->root, where)) return SILT_OK;
     TRY(look_for(s, where, a, out, err));
     if (!*out || is_below(where, f->spec->root)) return SILT_OK;
     TRY(look_for(s, path_parent(where), a, &no_folder, err));
     if (no_folder) __atomic_add_fetch(&f->n_unreachable, 1, __ATOMIC_RELAXED);
     *out = !no_folder;
     return SILT_OK;
-}
-
-/* The path of a vector's file as an action has it; null for those that are written in the log. */
-static silt_status vector_path(const delta_dv *dv, arena *a, str *out, silt_error *err) {
-    *out = dv->storage == 'p' ? dv->path_or_inline : STR_NULL;
-    return dv->storage == 'u' ? delta_dv_relative_path(dv, a, out, err) : SILT_OK;
 }
 
 static silt_status look_at(fsck_run *f, size_t i, arena *a, silt_error *err) {
@@ -64,7 +63,7 @@ static silt_status look_at(fsck_run *f, size_t i, arena *a, silt_error *err) {
     TRY(delta_snapshot_file(f->spec->snapshot, i, false, a, &add, err));
     TRY(is_absent(f, add.path, a, &absent, err));
     if (absent) f->missing[i] |= DATA_MISSING;
-    TRY(vector_path(&add.dv, a, &vector, err));
+    TRY(ops_vector_path(&add.dv, a, &vector, err));
     if (str_is_null(vector)) return SILT_OK;
     TRY(is_absent(f, vector, a, &absent, err));
     if (absent) f->missing[i] |= VECTOR_MISSING;
@@ -75,7 +74,7 @@ static silt_status look_at_chunk(void *ctx, size_t chunk, silt_error *err) {
     fsck_run *f = ctx;
     arena *a = arena_new();
     silt_status status = a ? cancel_check(f->o->env->delta->cancel, err) : error_no_memory(err);
-    for (size_t i = chunk * CHUNK; status == SILT_OK && i < (chunk + 1) * CHUNK && i < f->n_files; i++) {
+    for (size_t i = chunk * f->chunk; status == SILT_OK && i < (chunk + 1) * f->chunk && i < f->n_files; i++) {
         arena_reset(a);
         status = look_at(f, i, a, err);
     }
@@ -89,7 +88,10 @@ static silt_status look(fsck_run *f) {
     f->missing = ARENA_ARRAY(o->a, f->n_files + 1, uint8_t);
     if (!f->missing) return error_no_memory(o->err);
     if (o->env->progress) o->env->progress(o->env->progress_ctx, "looking for files", -1);
-    TRY(thread_for(o->env->delta->n_threads, (f->n_files + CHUNK - 1) / CHUNK, look_at_chunk, f, o->err));
+    store *s = o->env->delta->store;
+    f->chunk = store_is_remote(s) ? 1 : CHUNK;
+    TRY(ops_list_present(o, f->spec->snapshot, NULL, &f->listed));
+    TRY(thread_for(store_threads(s, o->env->delta->n_threads), (f->n_files + f->chunk - 1) / f->chunk, look_at_chunk, f, o->err));
     for (size_t i = 0; i < f->n_files; i++) f->n_missing += f->missing[i] != 0;
     return SILT_OK;
 }
@@ -132,7 +134,7 @@ static silt_status add_rows(const fsck_run *f, arrow_builder *rows, silt_error *
         str vector;
         if (!f->missing[i]) continue;
         TRY(delta_snapshot_file(f->spec->snapshot, i, false, f->o->a, &add, err));
-        TRY(vector_path(&add.dv, f->o->a, &vector, err));
+        TRY(ops_vector_path(&add.dv, f->o->a, &vector, err));
         ops_describe_str(&row, add.path);
         ops_describe_bool(&row, f->missing[i] & DATA_MISSING);
         ops_describe_str(&row, vector);

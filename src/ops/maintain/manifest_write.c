@@ -191,7 +191,7 @@ silt_status manifest_write(const op *o, const delta_snapshot *s, const path_set 
     path_set written = {NULL, 0, 0};
     TRY(manifest_folder(o, delta_snapshot_root(s), &m.folder));
     TRY(group_lines(&m));
-    TRY(thread_for(delta_snapshot_env(s)->n_threads, m.n_groups, write_group, &m, o->err));
+    TRY(thread_for(store_threads(delta_snapshot_env(s)->store, delta_snapshot_env(s)->n_threads), m.n_groups, write_group, &m, o->err));
     TRY(written_partitions(&m, &written));
     return only ? remove_emptied(&m, &written) : remove_stale(&m, &written);
 }

@@ -498,7 +498,7 @@ static bool same_property(const delta_metadata *a, const delta_metadata *b, cons
 /* The new files must still be what this table's writer would write: its columns may have changed, not how rows are numbered or files are laid out. */
 static bool is_same_layout(const delta_metadata *a, const delta_metadata *b) {
     static const char *const keys[] = {"delta.enableRowTracking", "delta.rowTracking.materializedRowIdColumnName", "delta.enableIcebergCompatV1",
-                                       "delta.enableIcebergCompatV2", "delta.enableMaterializePartitionColumnsFeature"};
+                                       "delta.enableIcebergCompatV2", "delta.enableIcebergCompatV3", "delta.enableMaterializePartitionColumnsFeature"};
     bool same = str_eq(a->id, b->id) && a->n_partition_columns == b->n_partition_columns;
     for (size_t i = 0; same && i < a->n_partition_columns; i++) {
         int x = schema_find(a->schema, a->partition_columns[i]), y = schema_find(b->schema, b->partition_columns[i]);
@@ -563,8 +563,7 @@ static silt_status plan(optimize_batch *b, const optimize_bin *bins) {
     const str_map *configuration = &b->target.metadata.configuration;
     b->keeps_partition_columns =
         b->target.metadata.n_partition_columns > 0 &&
-        (delta_config_bool(configuration, "delta.enableMaterializePartitionColumnsFeature") ||
-         delta_config_bool(configuration, "delta.enableIcebergCompatV1") || delta_config_bool(configuration, "delta.enableIcebergCompatV2"));
+        (delta_config_bool(configuration, "delta.enableMaterializePartitionColumnsFeature") || delta_config_iceberg_compat(configuration) > 0);
     delta_txn *txn = b->change.txn;
     b->change = (row_change){.o = o, .table_name = r->spec->table_name, .root = r->spec->root, .snapshot = r->snapshot, .txn = txn, .target = b->target, .whole_files = whole};
     TRY(row_change_plan(&b->change));

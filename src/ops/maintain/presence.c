@@ -1,4 +1,4 @@
-/* Looking for files in the store: one question per file, several at a time, since each waits for the store. */
+/* Looking for files in the store: what a listing does not show is asked for, one question per file, several at a time, since each waits for the store. */
 #include "ops/maintain/presence.h"
 
 typedef enum presence { IS_THERE, DATA_MISSING, VECTOR_MISSING } presence;
@@ -8,6 +8,7 @@ typedef struct search {
     const delta_snapshot *s;
     const size_t *files; /* numbers in the snapshot */
     uint8_t *found;      /* a presence for each */
+    path_set listed;
 } search;
 
 static silt_status is_missing(const search *c, str path, arena *a, bool *out, silt_error *err) {
@@ -15,18 +16,14 @@ static silt_status is_missing(const search *c, str path, arena *a, bool *out, si
     str absolute;
     store_entry entry;
     silt_error asked = {.status = SILT_OK};
+    *out = false;
     TRY(delta_resolve_path(delta_snapshot_env(c->s), delta_snapshot_root(c->s), path, a, &st, &absolute, err));
+    if (st == delta_snapshot_env(c->s)->store && ops_is_listed(&c->listed, delta_snapshot_root(c->s), absolute)) return SILT_OK;
     silt_status status = store_stat(st, absolute, a, &entry, &asked);
     *out = status == SILT_NOT_FOUND;
     if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK;
     if (err) *err = asked;
     return status;
-}
-
-/* Where the vector's bytes are; {NULL,0} for one that is written in the log. */
-static silt_status vector_path(const delta_dv *dv, arena *a, str *out, silt_error *err) {
-    *out = dv->storage == 'p' ? dv->path_or_inline : STR_NULL;
-    return dv->storage == 'u' ? delta_dv_relative_path(dv, a, out, err) : SILT_OK;
 }
 
 static silt_status look(const search *c, size_t i, arena *a, silt_error *err) {
@@ -38,7 +35,7 @@ static silt_status look(const search *c, size_t i, arena *a, silt_error *err) {
     TRY(is_missing(c, add.path, a, &missing, err));
     if (missing) c->found[i] = DATA_MISSING;
     if (missing || !add.dv.storage) return SILT_OK;
-    TRY(vector_path(&add.dv, a, &vector, err));
+    TRY(ops_vector_path(&add.dv, a, &vector, err));
     if (str_is_null(vector)) return SILT_OK;
     TRY(is_missing(c, vector, a, &missing, err));
     if (missing) c->found[i] = VECTOR_MISSING;
@@ -64,7 +61,7 @@ static silt_status name_missing(const search *c, size_t n, missing_files *out) {
         if (c->found[i] == IS_THERE) continue;
         TRY(delta_snapshot_file(c->s, c->files[i], false, o->a, &add, o->err));
         str path = add.path;
-        if (c->found[i] == VECTOR_MISSING) TRY(vector_path(&add.dv, o->a, &path, o->err));
+        if (c->found[i] == VECTOR_MISSING) TRY(ops_vector_path(&add.dv, o->a, &path, o->err));
         paths[out->n++] = path;
     }
     return SILT_OK;
@@ -78,6 +75,7 @@ silt_status ops_find_missing(const op *o, const delta_snapshot *s, const uint8_t
         if (!chosen || chosen[i]) files[n++] = i;
     memset(found, IS_THERE, n);
     search c = {.o = o, .s = s, .files = files, .found = found};
-    TRY(thread_for(delta_snapshot_env(s)->n_threads, n, look_for_one, &c, o->err));
+    TRY(ops_list_present(o, s, chosen, &c.listed));
+    TRY(thread_for(store_threads(delta_snapshot_env(s)->store, delta_snapshot_env(s)->n_threads), n, look_for_one, &c, o->err));
     return name_missing(&c, n, out);
 }

@@ -78,7 +78,7 @@ static silt_status copy_file(void *ctx, size_t i, silt_error *err) {
     silt_status status = source_of(c, f, w->scratch, &source, &path, err);
     if (status == SILT_OK) status = store_write_begin(c->r->spec->store, c->paths[i], w->keep, &c->locals[i], err);
     if (status == SILT_OK) status = store_copy_out(source, path, c->locals[i], c->r->o->env->delta->cancel, &bytes, err);
-    if (status == SILT_OK && bytes != f->size_bytes) status = err_CLONE_FILE_CHANGED(err, path, f->size_bytes, bytes);
+    if (status == SILT_OK && bytes != f->size_bytes) status = err_CLONE_FILE_CHANGED(err, store_path_named(source, path, w->scratch), f->size_bytes, bytes);
     convert_pool_give(c->pool, w);
     return status;
 }
@@ -108,7 +108,7 @@ static silt_status copy_files(copying *c) {
         if (str_is_null(c->paths[i])) return error_no_memory(o->err);
     }
     if (o->env->progress) o->env->progress(o->env->progress_ctx, "copying data files", -1);
-    TRY(thread_for(convert_pool_threads(o), c->n, copy_file, c, o->err));
+    TRY(thread_for(convert_pool_askers(o), c->n, copy_file, c, o->err));
     return finish_copies(c);
 }
 
@@ -236,7 +236,7 @@ static size_t next_batch(copying *c, size_t from) {
 
 static silt_status build_batch(copying *c, size_t from, size_t to) {
     publish_run *r = c->r;
-    TRY(thread_for(convert_pool_threads(r->o), c->n, look_at_file, c, r->o->err));
+    TRY(thread_for(convert_pool_askers(r->o), c->n, look_at_file, c, r->o->err));
     TRY(copy_files(c));
     TRY(rewrite_rows(c));
     for (size_t i = from; i < to; i++)

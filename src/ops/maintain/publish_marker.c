@@ -35,7 +35,7 @@ silt_status publish_marker_read(const publish_run *r, str folder, publish_marker
         return status;
     }
     if (str_is_null(text)) return error_no_memory(o->err);
-    if (json_parse(text, o->a, &root, NULL) != SILT_OK || root->type != JSON_OBJECT) return err_PUBLISH_FOLDER_NOT_OWN(o->err, path, "its marker is damaged; remove the folder");
+    if (json_parse(text, o->a, &root, NULL) != SILT_OK || root->type != JSON_OBJECT) return err_PUBLISH_FOLDER_NOT_OWN(o->err, store_path_named(r->spec->store, path, o->a), "its marker is damaged; remove the folder");
     out->exists = true;
     out->source = json_get_str(root, "source", STR(""));
     out->fingerprint = json_get_str(root, "fingerprint", STR_NULL);
@@ -104,24 +104,32 @@ silt_status publish_check_foreign(const publish_run *r, str folder, const publis
         str name = path_name(list.items[i].path);
         if (is_marked(m, name)) continue;
         str why = arena_printf(o->a, "it holds %.*s, which PUBLISH did not write", STR_ARG(list.items[i].path));
-        return str_is_null(why) ? error_no_memory(o->err) : err_PUBLISH_FOLDER_NOT_OWN(o->err, r->spec->folder, why.ptr);
+        return str_is_null(why) ? error_no_memory(o->err) : err_PUBLISH_FOLDER_NOT_OWN(o->err, store_path_named(r->spec->store, r->spec->folder, o->a), why.ptr);
     }
     return SILT_OK;
 }
 
-static silt_status remove_one(const publish_run *r, str path) {
-    silt_error failure = {0};
-    silt_status status = store_remove(r->spec->store, path, &failure);
+static silt_status gone(const publish_run *r, silt_status status, const silt_error *failure) {
     if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK;
-    if (r->o->err) *r->o->err = failure;
+    if (r->o->err) *r->o->err = *failure;
     return status;
+}
+
+silt_status publish_remove_file(const publish_run *r, str path) {
+    silt_error failure = {0};
+    return gone(r, str_is_null(path) ? error_no_memory(&failure) : store_remove(r->spec->store, path, &failure), &failure);
+}
+
+silt_status publish_remove_empty(const publish_run *r, str path) {
+    silt_error failure = {0};
+    return gone(r, str_is_null(path) ? error_no_memory(&failure) : store_remove_dir(r->spec->store, path, &failure), &failure);
 }
 
 silt_status publish_remove_folder(const publish_run *r, str folder) {
     const op *o = r->o;
     publish_marker m;
     TRY(publish_marker_read(r, folder, &m));
-    for (size_t i = 0; i < m.n_files; i++) TRY(remove_one(r, path_join(o->a, folder, m.files[i])));
-    TRY(remove_one(r, marker_path(r, folder)));
-    return store_remove_dir(r->spec->store, folder, o->err);
+    for (size_t i = 0; i < m.n_files; i++) TRY(publish_remove_file(r, path_join(o->a, folder, m.files[i])));
+    TRY(publish_remove_file(r, marker_path(r, folder)));
+    return publish_remove_empty(r, folder);
 }

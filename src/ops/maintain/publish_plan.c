@@ -107,7 +107,7 @@ silt_status publish_list_table(publish_run *r) {
 
 /* ---- the copy ---- */
 
-static silt_status not_own(const publish_run *r, const char *why) { return err_PUBLISH_FOLDER_NOT_OWN(r->o->err, r->spec->folder, why); }
+static silt_status not_own(const publish_run *r, const char *why) { return err_PUBLISH_FOLDER_NOT_OWN(r->o->err, store_path_named(r->spec->store, r->spec->folder, r->o->a), why); }
 
 static silt_status check_empty(const publish_run *r) {
     const op *o = r->o;

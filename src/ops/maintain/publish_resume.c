@@ -40,10 +40,7 @@ static silt_status list_tree(const publish_run *r, str folder, tree *out) {
     return SILT_OK;
 }
 
-static silt_status remove_file(const publish_run *r, str folder, str relative) {
-    str path = path_join(r->o->a, folder, relative);
-    return str_is_null(path) ? error_no_memory(r->o->err) : store_remove(r->spec->store, path, r->o->err);
-}
+static silt_status remove_file(const publish_run *r, str folder, str relative) { return publish_remove_file(r, path_join(r->o->a, folder, relative)); }
 
 silt_status publish_remove_tree(const publish_run *r, str folder) {
     tree t;
@@ -52,9 +49,9 @@ silt_status publish_remove_tree(const publish_run *r, str folder) {
     for (size_t i = 0; i < t.n_folders; i++) {
         str path = t.folders[i].len ? path_join(r->o->a, folder, t.folders[i]) : STR("");
         if (str_is_null(path)) return error_no_memory(r->o->err);
-        if (path.len) TRY(store_remove_dir(r->spec->store, path, r->o->err));
+        if (path.len) TRY(publish_remove_empty(r, path));
     }
-    return store_remove_dir(r->spec->store, folder, r->o->err);
+    return publish_remove_empty(r, folder);
 }
 
 static str folder_above(str relative) {
@@ -95,7 +92,7 @@ static silt_status drop_unfinished(const publish_run *r, str folder, bool *out_m
         if (str_is_null(path)) return error_no_memory(o->err);
         if (path.len) (void)!store_remove_dir(r->spec->store, path, &not_empty);
     }
-    return *out_marked ? SILT_OK : store_remove_dir(r->spec->store, folder, o->err);
+    return *out_marked ? SILT_OK : publish_remove_empty(r, folder);
 }
 
 /* ---- folders ---- */

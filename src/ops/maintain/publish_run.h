@@ -84,6 +84,9 @@ silt_status publish_build(publish_run *r) MUST_CHECK;
 silt_status publish_marker_read(const publish_run *r, str folder, publish_marker *out) MUST_CHECK;
 /** files: names of one folder; null fingerprint: a root without files of its own. */
 silt_status publish_marker_write(const publish_run *r, str folder, str fingerprint, const str *files, size_t n) MUST_CHECK;
+/** Remove a file, and a folder that is empty. One that is gone is as wanted: somebody was faster, or this very request came twice. A null path: no memory. */
+silt_status publish_remove_file(const publish_run *r, str path) MUST_CHECK;
+silt_status publish_remove_empty(const publish_run *r, str path) MUST_CHECK;
 /** Remove a folder of ours: the marker's files, the marker, the folder. What else is in it stays: FOLDER_NOT_EMPTY. */
 silt_status publish_remove_folder(const publish_run *r, str folder) MUST_CHECK;
 /** Is there anything in the folder that PUBLISH did not write? Names it. */

@@ -72,6 +72,7 @@ typedef struct confirmation {
     vacuum_run *v;
     str real_root;
     uint8_t *is_there;
+    size_t chunk; /* files that one thread asks for one after the other */
 } confirmation;
 
 /* No link stands before the file: its folder's real path is the one that its name says. */
@@ -108,7 +109,7 @@ static silt_status confirm_chunk(void *ctx, size_t chunk, silt_error *err) {
     str folder = STR_NULL;
     bool below = false;
     silt_status status = a ? SILT_OK : error_no_memory(err);
-    for (size_t i = chunk * CHUNK; status == SILT_OK && i < (chunk + 1) * CHUNK && i < c->v->n_files; i++) {
+    for (size_t i = chunk * c->chunk; status == SILT_OK && i < (chunk + 1) * c->chunk && i < c->v->n_files; i++) {
         vacuum_file *f = &c->v->files[i];
         bool there = false;
         size_t slash = str_rfind_char(f->path, '/');
@@ -138,10 +139,11 @@ silt_status vacuum_confirm_files(vacuum_run *v) {
     const op *o = v->o;
     keep_each_once(v);
     if (v->n_files == 0) return SILT_OK;
-    confirmation c = {.v = v, .is_there = ARENA_ARRAY(o->a, v->n_files, uint8_t)};
+    store *s = o->env->delta->store;
+    confirmation c = {.v = v, .chunk = store_is_remote(s) ? 1 : CHUNK, .is_there = ARENA_ARRAY(o->a, v->n_files, uint8_t)};
     if (!c.is_there) return error_no_memory(o->err);
-    TRY(store_real_path(o->env->delta->store, v->spec->root, o->a, &c.real_root, o->err));
-    TRY(thread_for(o->env->delta->n_threads, (v->n_files + CHUNK - 1) / CHUNK, confirm_chunk, &c, o->err));
+    TRY(store_real_path(s, v->spec->root, o->a, &c.real_root, o->err));
+    TRY(thread_for(store_threads(s, o->env->delta->n_threads), (v->n_files + c.chunk - 1) / c.chunk, confirm_chunk, &c, o->err));
     size_t n = 0;
     for (size_t i = 0; i < v->n_files; i++)
         if (c.is_there[i]) v->files[n++] = v->files[i];

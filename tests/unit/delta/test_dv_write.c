@@ -169,6 +169,32 @@ static void rows_beyond_32_bits(void **state) {
     bitmap_free((bitmap *)(uintptr_t)job.rows);
 }
 
+/* What something between this process and the store, or the store itself, does with each put. */
+static store_fault order(void *ctx, const char *call, str path, size_t nth) {
+    (void)path, (void)nth;
+    return strcmp(call, "put") == 0 ? *(const store_fault *)ctx : FAULT_NONE;
+}
+
+/* A name is its writer's own: where something is there already, it is this very file. */
+static void a_put_that_came_twice_or_lost_its_answer_is_settled(void **state) {
+    log_fixture *f = *state;
+    static const store_fault faults[] = {FAULT_TWICE, FAULT_LOST_REPLY};
+    store *inner = f->store;
+    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+        store_fault fault = faults[i];
+        delta_dv_job job = {.rows = scattered(1000)};
+        str *paths;
+        size_t n;
+        assert_int_equal(store_fault_open(inner, order, &fault, &f->env.store, &f->err), SILT_OK);
+        write_all(f, STR_NULL, &job, 1, &paths, &n);
+        store_close(f->env.store);
+        f->env.store = inner;
+        assert_int_equal(n, 1);
+        reads_back(f, &job);
+        bitmap_free((bitmap *)(uintptr_t)job.rows);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, log_setup, log_teardown)
 
 int main(void) {
@@ -178,7 +204,8 @@ int main(void) {
                                        TEST(several_share_a_file),
                                        TEST(a_file_has_about_two_megabytes),
                                        TEST(a_prefix_is_a_folder),
-                                       TEST(rows_beyond_32_bits)};
+                                       TEST(rows_beyond_32_bits),
+                                       TEST(a_put_that_came_twice_or_lost_its_answer_is_settled)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

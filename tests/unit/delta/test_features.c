@@ -43,7 +43,8 @@ static const protocol_case cases[] = {
      "preview,variantShredding,variantShredding-preview,columnMapping",
      "deletionVectors,typeWidening,rowTracking,domainMetadata,clustering,inCommitTimestamp,icebergCompatV1,icebergCompatV2,"
      "icebergCompatV3,allowColumnDefaults,columnMapping,variantType",
-     NULL, NO_WRITE},
+     NULL, NULL},
+    {2, 7, NULL, "columnMapping,rowTracking,domainMetadata,icebergCompatV3,icebergWriterCompatV3", NULL, NO_WRITE},
 };
 
 static size_t split(const char *list, str *out) {

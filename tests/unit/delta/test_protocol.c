@@ -63,6 +63,7 @@ static const expectation new_tables[] = {
     {{{"delta.feature.variantShredding-preview", "supported"}}, 3, 7, "variantShredding-preview", W("variantShredding-preview"), NULL},
     {{{"delta.feature.icebergCompatV1", "supported"}}, 2, 7, NULL, W("columnMapping,icebergCompatV1"), NULL},
     {{{"delta.feature.icebergCompatV2", "supported"}}, 2, 7, NULL, W("columnMapping,icebergCompatV2"), NULL},
+    {{{"delta.feature.icebergCompatV3", "supported"}}, 2, 7, NULL, W("domainMetadata,rowTracking,columnMapping,icebergCompatV3"), ROW_NAMES},
     {{{"delta.feature.checkpointProtection", "supported"}}, 1, 7, NULL, W("checkpointProtection"), NULL},
     {{{"delta.feature.materializePartitionColumns", "supported"}}, 1, 7, NULL, W("materializePartitionColumns"), NULL},
     {{{"delta.minReaderVersion", "2"}, {"delta.minWriterVersion", "5"}}, 2, 5, NULL, NULL, NULL},
@@ -88,6 +89,8 @@ static const expectation new_tables[] = {
      "delta.enableIcebergCompatV1=true|delta.columnMapping.mode=name|delta.universalFormat.iceberg.atomicConversion.supported=true"},
     {{{"delta.enableIcebergCompatV2", "true"}, {"delta.columnMapping.mode", "id"}}, 2, 7, NULL, W("columnMapping,icebergCompatV2"),
      "delta.enableIcebergCompatV2=true|delta.columnMapping.mode=id|delta.universalFormat.iceberg.atomicConversion.supported=true"},
+    {{{"delta.enableIcebergCompatV3", "true"}}, 2, 7, NULL, W("domainMetadata,rowTracking,columnMapping,icebergCompatV3"),
+     "delta.enableIcebergCompatV3=true|delta.columnMapping.mode=name|delta.enableRowTracking=true|delta.universalFormat.iceberg.atomicConversion.supported=true|" ROW_NAMES},
 };
 
 /* The same on an existing plain table of protocol 1/2. */
@@ -139,8 +142,11 @@ static const refusal refusals_new[] = {
     {{{"delta.minReaderVersion", "4"}}, "DELTA_INVALID_PROPERTY_VALUE", "22023"},
     {{{"delta.dataSkippingStatsColumns", "a, nosuch"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
     {{{"delta.dataSkippingStatsColumns", "a, `b"}}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA", "42703"},
+    {{{"delta.feature.icebergWriterCompatV1", "supported"}}, "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", "56038"},
+    {{{"delta.feature.icebergWriterCompatV3", "supported"}}, "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG", "56038"},
+    {{{"delta.enableIcebergWriterCompatV1", "true"}}, "DELTA_UNKNOWN_CONFIGURATION", "F0000"},
+    {{{"delta.enableIcebergWriterCompatV3", "true"}}, "DELTA_UNKNOWN_CONFIGURATION", "F0000"},
     /* what this build does not write is refused by name before any file is written */
-    {{{"delta.enableIcebergCompatV3", "true"}}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", "56038"},
     {{{"delta.universalFormat.enabledFormats", "iceberg"}}, "UNSUPPORTED_FEATURE", "0A000"},
 };
 
@@ -289,9 +295,9 @@ static void refusals_name_the_feature(void **state) {
     silt_error err = {0};
     delta_protocol p;
     str_map stored;
-    const pair set[MAX_PAIRS] = {{"delta.enableIcebergCompatV3", "true"}};
+    const pair set[MAX_PAIRS] = {{"delta.feature.coordinatedCommits-preview", "supported"}};
     assert_int_equal(delta_protocol_for(NULL, plain_schema(a), map_of(set, a), false, a, &p, &stored, &err), SILT_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "icebergCompatV3"));
+    assert_non_null(strstr(err.message, "coordinatedCommits-preview"));
     arena_free(a);
 }
 
