@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs text tests (tests/sql/README.md) through the silt command and compares.
 
-usage: check_sql.py [--silt PATH] [--jobs N] [-v] [--summary] [FILES…]       (default: tests/sql/spark/*.test)
+usage: check_sql.py [--silt PATH] [--jobs N] [-v] [--summary] [--store s3|hdfs|azure|gcs] [FILES…]       (default: tests/sql/spark/*.test)
 
+With --store, warehouse and folder are in that store: the server of tests/services that the environment names, or one that is started for the run.
 Each file has its own warehouse and folder; queries of a file that has no statements run one process each, in parallel.
 Prints 'ok NAME', 'not ok NAME:LINE: why', and last 'N passed, N failed, N skipped'. Exit status 1 if something failed.
 """
@@ -163,19 +164,28 @@ def check(silt, test, warehouse, directory, conf={}, setup=""):
     return None
 
 
+def at_store(name):
+    """Its settings, and the location of a path in it."""
+    sys.path.append(os.path.join(HERE, "..", "remote"))
+    import lib_remote as remote
+    server = remote.server(name)
+    return remote.settings(server), lambda path: remote.location(server, path)
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--silt", default=os.environ.get("SILT", os.path.join(ROOT, "build", "silt")))
     ap.add_argument("--jobs", type=int, default=2)
     ap.add_argument("-v", action="store_true", help="print the tests that pass, too")
     ap.add_argument("--summary", action="store_true", help="one line per file and the most frequent reasons only")
+    ap.add_argument("--store")
     ap.add_argument("files", nargs="*")
     a = ap.parse_args()
     if not os.access(a.silt, os.X_OK):
         print("no executable at", a.silt)
         return 2
     good = bad = skipped = 0
-    reasons = {}
+    reasons, place = {}, at_store(a.store) if a.store else None
     for path in a.files or sorted(glob.glob(os.path.join(HERE, "..", "sql", "spark", "*.test"))):
         tests, name, passed, apart = read_tests(path), os.path.basename(path)[:-5], 0, 0
         known = known_differences(path)
@@ -183,8 +193,10 @@ def main():
         warehouse, directory = os.path.join(work, "warehouse"), os.path.join(work, "dir")
         os.makedirs(directory)
         os.makedirs(warehouse)
+        settings = {**place[0], "silt.catalog.dir": work + "/names"} if place else {}
+        if place: warehouse, directory = place[1](warehouse.lstrip("/")), place[1](directory.lstrip("/"))
         if any(t["kind"] == "statement" for t in tests):          # in order; SET and USE hold for the statements after them
-            results, conf, setup = [], {}, ""
+            results, conf, setup = [], dict(settings), ""
             for t in tests:
                 results.append(check(a.silt, t, warehouse, directory, conf, setup))
                 if t["kind"] == "statement" and results[-1] is None and t["sql"].startswith("SET "):
@@ -196,7 +208,7 @@ def main():
                     setup = t["sql"] + "; "
         else:
             with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-                results = list(pool.map(lambda t: check(a.silt, t, warehouse, directory), tests))
+                results = list(pool.map(lambda t: check(a.silt, t, warehouse, directory, settings), tests))
         for t, why in zip(tests, results):
             if why is not None and t["sql"] in known:
                 apart += 1

@@ -164,12 +164,7 @@ def errors(run):
 def run_all(run):
     if not run.report.wants_any("cluster"):
         return
-    for first in ("spark", "silt"):
-        with run.report.case("cluster/turns_" + first):
-            by_turns(run, first)
-    with run.report.case("cluster/large"):
-        large_cubes(run)
-    with run.report.case("cluster/zorder"):
-        zorder(run)
-    with run.report.case("cluster/errors"):
-        errors(run)
+    for name, step, arguments in (("turns_spark", by_turns, ("spark",)), ("turns_silt", by_turns, ("silt",)), ("large", large_cubes, ()), ("zorder", zorder, ()), ("errors", errors, ())):
+        if not run.report.wants("cluster/" + name): continue
+        with run.report.case("cluster/" + name):
+            step(run, *arguments)

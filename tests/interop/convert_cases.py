@@ -372,11 +372,6 @@ def run_all(run):
     good(run, "spark_types_legacy", lambda folder: spark_write(run, folder, SPARK_TYPES.replace(" ntz,", " ntz,"), **{"spark.sql.parquet.writeLegacyFormat": "true"}))
     good(run, "arrow_types", arrow_types)
     good(run, "duckdb_types", lambda folder: (os.makedirs(folder), duck("COPY (%s) TO '%s/a.parquet' (FORMAT parquet)" % (DUCK_TYPES, folder))))
-    duckdb_partitions(run)
-    odd_partitions(run)
-    typed_partitions(run)
-    hidden_files(run)
-    schemas(run)
-    broken(run)
-    defaults(run)
-    stream_folder(run)
+    for step, name in ((duckdb_partitions, "duckdb_partitions"), (odd_partitions, None), (typed_partitions, None), (hidden_files, None), (schemas, "schemas_merged"), (broken, "folder_missing"), (defaults, None),
+                       (stream_folder, "stream_log")):  # None: each of its cases asks
+        if name is None or run.report.wants("convert/" + name): step(run)

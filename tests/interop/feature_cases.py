@@ -91,6 +91,7 @@ def generated(run):
 def identity(run):
     spark, silt, case = run.spark, run.silt, run.report.case
     for maker in ("spark", "silt"):
+        if not run.report.wants("features/identity_by_" + maker): continue
         with case("features/identity_by_" + maker):
             path = run.fresh("identity_by_" + maker)
             t = path_table(path)
@@ -117,6 +118,7 @@ def change_feed(run):
     spark, silt, case = run.spark, run.silt, run.report.case
     for name, properties in (("copied", ""), ("vectors", ", 'delta.enableDeletionVectors' = 'true'"), ("mapped", ", 'delta.columnMapping.mode' = 'name'"), ("row_ids", ", 'delta.enableRowTracking' = 'true'"),
                              ("in_commit_times", ", 'delta.enableInCommitTimestamps' = 'true'")):
+        if not run.report.wants("features/change_feed_" + name): continue
         with case("features/change_feed_" + name):
             path = run.fresh("change_feed_" + name)
             t = path_table(path)
@@ -138,8 +140,21 @@ def files_of(path):
     return sorted(glob.glob(path + "/**/*.parquet", recursive=True))
 
 
-def iceberg(run):
+def field_ids(file):
     import pyarrow.parquet as pq
+    out = {}
+
+    def walk(field, at):
+        out[at + field.name] = (field.metadata or {}).get(b"PARQUET:field_id")
+        kind = field.type
+        for i in range(getattr(kind, "num_fields", 0)):
+            walk(kind.field(i), at + field.name + ".")
+    for field in pq.ParquetFile(file).schema_arrow:
+        walk(field, "")
+    return out
+
+
+def iceberg(run):
     spark, silt, case = run.spark, run.silt, run.report.case
     with case("features/iceberg_compat"):
         path = run.fresh("iceberg_compat")
@@ -152,18 +167,7 @@ def iceberg(run):
         theirs = [f for f in files_of(path) if f not in ours]
         both_read(run, "rows", "SELECT * FROM %s" % t)
 
-        def ids(file):
-            out = {}
-
-            def walk(field, at):
-                out[at + field.name] = (field.metadata or {}).get(b"PARQUET:field_id")
-                kind = field.type
-                for i in range(getattr(kind, "num_fields", 0)):
-                    walk(kind.field(i), at + field.name + ".")
-            for field in pq.ParquetFile(file).schema_arrow:
-                walk(field, "")
-            return out
-        equal("field ids", ids(ours[0]), ids(theirs[0]))
+        equal("field ids", field_ids(ours[0]), field_ids(theirs[0]))
         adds = [a for _, a in delta_files.actions(path, "add")]
         equal("tags", [a.get("tags") for a in adds], [{"ICEBERG_COMPAT_VERSION": "2"}] * 2)
         fails("vectors", "DELTA_ICEBERG_COMPAT_VIOLATION.DELETION_VECTORS_SHOULD_BE_DISABLED", lambda: silt.sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')" % t))
@@ -178,6 +182,84 @@ def iceberg(run):
         spark.sql("INSERT INTO %s VALUES (2, null)" % t)
         both_read(run, "rows", "SELECT * FROM %s" % t)
         fails("an array", "DELTA_ICEBERG_COMPAT_VIOLATION.UNSUPPORTED_DATA_TYPE", lambda: silt.sql("ALTER TABLE %s ADD COLUMN l ARRAY<INT>" % t))
+
+
+TRACKED = "SELECT *, _metadata.row_id, _metadata.row_commit_version FROM %s"
+
+
+def iceberg_v3(run):
+    """Delta 4.3 takes the property and the feature, and none of the rules: what makes the table Iceberg's is Silt's part, Spark reads and writes it as any other."""
+    spark, silt, case = run.spark, run.silt, run.report.case
+    for mode in ("name", "id"):
+        if not run.report.wants("features/iceberg_compat_v3_" + mode):
+            continue
+        with case("features/iceberg_compat_v3_" + mode):
+            path = run.fresh("iceberg_compat_v3_" + mode)
+            t = path_table(path)
+            silt.sql("CREATE TABLE %s (a INT, p INT, l ARRAY<INT>, m MAP<STRING, STRUCT<q: ARRAY<ARRAY<INT>>>>, ts TIMESTAMP, v VARIANT) USING DELTA PARTITIONED BY (p) TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'true', 'delta.columnMapping.mode' = '%s')" % (t, mode))
+            insert = "INSERT INTO %s VALUES (%d, 2, array(1), map('k', named_struct('q', array(array(5)))), TIMESTAMP'2020-01-01 00:00:00', parse_json('[1]')), (%d, 3, null, null, null, null)"
+            silt.sql(insert % (t, 1, 2))
+            spark.sql(insert % (t, 3, 4))
+            both_read(run, "rows", TRACKED % t)
+            before = files_of(path)
+            silt.sql("UPDATE %s SET a = a + 10 WHERE p = 2" % t)
+            ours = field_ids([f for f in files_of(path) if f not in before][0])
+            equal("field ids", sorted(int(i) for name, i in ours.items() if i is not None and "." not in name), [1, 2, 3, 4, 6, 7, 2147483539, 2147483540])
+            equal("nested ids", [sum(name.endswith(end) and i is not None for name, i in ours.items()) for end in (".element", ".key", ".value")], [3, 1, 1])
+            equal("tags", [a["tags"] for _, a in delta_files.actions(path, "add") if a.get("tags")], [{"ICEBERG_COMPAT_VERSION": "3"}] * 3)
+            spark.sql("UPDATE %s SET a = a + 100 WHERE p = 3" % t)
+            spark.sql("ALTER TABLE %s ADD COLUMN more ARRAY<INT>" % t)
+            silt.sql("ALTER TABLE %s ADD COLUMN other ARRAY<STRUCT<x: INT>>" % t)
+            spark.sql("INSERT INTO %s VALUES (5, 2, null, null, null, null, array(1), array(named_struct('x', 1)))" % t)
+            silt.sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')" % t)
+            silt.sql("DELETE FROM %s WHERE a = 11" % t)
+            spark.sql("DELETE FROM %s WHERE a = 104" % t)
+            silt.sql("MERGE INTO %s t USING (SELECT 5 AS a UNION ALL SELECT 6) s ON t.a = s.a WHEN MATCHED THEN UPDATE SET p = 7 WHEN NOT MATCHED THEN INSERT (a, p) VALUES (s.a, 7)" % t)
+            both_read(run, "rows after changes", TRACKED % t)
+            silt.sql("OPTIMIZE %s" % t)
+            both_read(run, "rows optimized", TRACKED % t)
+            spark.sql("OPTIMIZE %s" % t)
+            equal("rows in the end", len(both_read(run, "rows optimized by both", TRACKED % t)), 4)
+
+
+def iceberg_v3_later(run):
+    spark, silt, case = run.spark, run.silt, run.report.case
+    with case("features/iceberg_compat_v3_of_spark"):
+        path = run.fresh("iceberg_compat_v3_of_spark")
+        t = path_table(path)
+        spark.sql("CREATE TABLE %s (a INT, l ARRAY<INT>, p DECIMAL(5,2)) USING DELTA PARTITIONED BY (p) TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'true', 'delta.columnMapping.mode' = 'name', 'delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'true')" % t)
+        spark.sql("INSERT INTO %s VALUES (1, array(1), 1.5), (2, null, 2.5)" % t)
+        silt.sql("INSERT INTO %s VALUES (3, array(1), 1.5)" % t)
+        silt.sql("UPDATE %s SET a = 10 WHERE a = 1" % t)
+        spark.sql("UPDATE %s SET a = 30 WHERE a = 3" % t)
+        both_read(run, "rows", TRACKED % t)
+    with case("features/iceberg_compat_v3_mended"):
+        path = run.fresh("iceberg_compat_v3_mended")
+        t = path_table(path)
+        spark.sql("CREATE TABLE %s (a INT, l ARRAY<INT>) USING DELTA TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'true')" % t)
+        spark.sql("INSERT INTO %s VALUES (1, array(1))" % t)
+        both_read(run, "rows", "SELECT * FROM %s" % t)
+        fails("no column mapping", "DELTA_ICEBERG_COMPAT_VIOLATION.WRONG_REQUIRED_TABLE_PROPERTY", lambda: silt.sql("INSERT INTO %s VALUES (2, array(1))" % t))
+        silt.sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')" % t)
+        silt.sql("INSERT INTO %s VALUES (2, array(1))" % t)
+        spark.sql("INSERT INTO %s VALUES (3, array(1))" % t)
+        silt.sql("UPDATE %s SET a = a + 10" % t)
+        both_read(run, "rows after", TRACKED % t)
+    with case("features/iceberg_compat_v3_upgrade"):
+        path = run.fresh("iceberg_compat_v3_upgrade")
+        t = path_table(path)
+        silt.sql("CREATE TABLE %s (a INT, l ARRAY<INT>) USING DELTA TBLPROPERTIES ('delta.enableIcebergCompatV2' = 'true')" % t)
+        spark.sql("INSERT INTO %s VALUES (1, array(1))" % t)
+        fails("two versions", "DELTA_ICEBERG_COMPAT_VIOLATION.VERSION_MUTUAL_EXCLUSIVE", lambda: silt.sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'true')" % t))
+        silt.sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'true', 'delta.enableIcebergCompatV2' = 'false')" % t)
+        silt.sql("UPDATE %s SET a = 10" % t)
+        spark.sql("INSERT INTO %s VALUES (2, null)" % t)
+        both_read(run, "rows", TRACKED % t)
+        silt.sql("ALTER TABLE %s SET TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'false')" % t)
+        for feature in ("icebergCompatV3", "icebergCompatV2"):
+            for who in (silt, spark):
+                fails("drop", "DELTA_FEATURE_DROP_NONREMOVABLE_FEATURE", lambda: who.sql("ALTER TABLE %s DROP FEATURE %s" % (t, feature)))
+        both_read(run, "rows without", TRACKED % t)
 
 
 def variants(run):
@@ -198,6 +280,7 @@ def checkpoints(run):
     spark, silt = run.spark, run.silt
     for name, conf in (("parquet", {"spark.databricks.delta.checkpointV2.topLevelFileFormat": "parquet"}), ("parts", {"spark.databricks.delta.checkpoint.partSize": "2"}),
                        ("parquet_parts", {"spark.databricks.delta.checkpointV2.topLevelFileFormat": "parquet", "spark.databricks.delta.checkpoint.partSize": "3"})):
+        if not run.report.wants("features/v2_checkpoint_" + name): continue
         with run.report.case("features/v2_checkpoint_" + name):
             path = run.fresh("v2_checkpoint_" + name)
             t = path_table(path)
@@ -294,7 +377,7 @@ def columns(run):
 
 STEPS = ((generated, ("generated_by_spark", "generated_by_silt")), (identity, ("identity_by_spark", "identity_by_silt")),
          (change_feed, ("change_feed_copied", "change_feed_vectors", "change_feed_mapped", "change_feed_row_ids", "change_feed_in_commit_times")),
-         (iceberg, ("iceberg_compat", "iceberg_compat_v1")), (variants, ("variants_inside",)), (checkpoints, ("v2_checkpoint_parquet", "v2_checkpoint_parts", "v2_checkpoint_parquet_parts")),
+         (iceberg, ("iceberg_compat", "iceberg_compat_v1")), (iceberg_v3, ("iceberg_compat_v3_name", "iceberg_compat_v3_id")), (iceberg_v3_later, ("iceberg_compat_v3_of_spark", "iceberg_compat_v3_mended", "iceberg_compat_v3_upgrade")), (variants, ("variants_inside",)), (checkpoints, ("v2_checkpoint_parquet", "v2_checkpoint_parts", "v2_checkpoint_parquet_parts")),
          (columns, ("defaults", "invariants", "append_only", "in_commit_timestamps_later", "supported_only")))
 
 

@@ -116,7 +116,9 @@ def run_all(run):
     if not run.report.wants_any("optimize"):
         return
     for name, columns, fill, statements, conf in TABLES:
+        if not run.report.wants("optimize/" + name): continue
         with run.report.case("optimize/" + name):
             same_steps(run, name, columns, fill, statements, conf)
+    if not run.report.wants("optimize/auto"): return
     with run.report.case("optimize/auto"):
         auto_compaction(run)

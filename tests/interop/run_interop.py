@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Judges Silt by Spark 4.1.2 with Delta 4.3.1 and by deltalake, in both directions, in one Spark session.
 
-usage: run_interop.py [--only GLOB] [--fresh]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
+usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
+
+--store: the cases with their tables in that store (remote_tables.py), all of them or what --only names.
 
   write/CASE/…    both write the same statements (write_cases.py); content of every version, schema, protocol, history, statistics, folders,
                   pruned files and checksums are compared; deltalake reads what Silt wrote
@@ -17,7 +19,8 @@ usage: run_interop.py [--only GLOB] [--fresh]        SILT names the binary (defa
   optimize/…      OPTIMIZE and REORG by both on copies of one table, auto compaction (optimize_cases.py)
   vacuum/…        VACUUM by both on two copies of a table, log compaction files (vacuum_cases.py)
   restore/…       RESTORE, CLONE, GENERATE, DESCRIBE HISTORY and DETAIL: the same entry by both on two copies of a table (restore_cases.py)
-  store/…         tables on S3 and HDFS by both, by turns and at once (store_cases.py); with the servers of tests/services, where they are installed
+  store/…         tables on S3 and HDFS by both, by turns and at once (store_cases.py), and a few of the cases above with their tables in each store; with the servers of tests/services, where they are
+                  installed
   sql/AREA        Spark's recorded answers (tests/sql/spark)
   tpch/qNN        the 22 queries at scale 0.01, on tables that Spark wrote
 
@@ -25,6 +28,7 @@ Prints 'ok NAME', 'not ok NAME: why' or 'skip NAME: reason', and last 'N passed,
 """
 import argparse
 import datetime
+import functools
 import glob
 import importlib.util
 import json
@@ -46,6 +50,7 @@ import convert_cases
 import cluster_cases
 import feature_cases
 import optimize_cases
+import remote_tables
 import replay_isolation
 import restore_cases
 import store_cases
@@ -61,8 +66,13 @@ REFUSALS = ("DELTA_UNSUPPORTED", "DELTA_UNKNOWN_FEATURE", "UNSUPPORTED_FEATURE",
 
 class Run:
     def __init__(self, spark, silt, work, report):
-        self.spark, self.silt, self.work, self.report = spark, silt, work, report
+        self.spark, self.silt, self.work, self.report, self.mirror = spark, silt, work, report, None
+        self.copied = False      # is what Spark works on a local copy of the table in a store?
         self.seed = int(os.environ.get("SILT_INTEROP_SEED", "739950"))      # of what is drawn at random: the same in every run unless asked otherwise
+
+    def at(self, path):
+        """Where Spark reads a table of the run (remote_tables.py)."""
+        return path
 
     # ---- what Spark sees ----
 
@@ -78,7 +88,7 @@ class Run:
     def snapshot(self, path, version=None):
         log_class = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog
         log_class.clearCache()
-        log = log_class.forTable(self.spark._jsparkSession, path)
+        log = log_class.forTable(self.spark._jsparkSession, self.at(path))
         if version is None:
             return log.update(False, getattr(log, "update$default$2")(), getattr(log, "update$default$3")())
         return log.getSnapshotAt(version, getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")(), False)
@@ -93,7 +103,7 @@ class Run:
         if version is not None:
             reader = reader.option("versionAsOf", version)
         names = [f["name"] for f in schema["fields"]]
-        return sorted(check_golden.canon(dict(zip(names, r)), schema) for r in spark_peer.rows(reader.load(path)))
+        return sorted(check_golden.canon(dict(zip(names, r)), schema) for r in spark_peer.rows(reader.load(self.at(path))))
 
     def silt_rows(self, path, version=None):
         schema = self.silt.show(path, version)["schema"]
@@ -316,7 +326,7 @@ class Run:
     def same_changes(self, ours, theirs):
         """The change data feed of all versions: Spark's reading of both tables, and Silt's of its own."""
         def feed(path):
-            df = self.spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", "0").load(path).drop("_commit_timestamp")
+            df = self.spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", "0").load(self.at(path)).drop("_commit_timestamp")
             return sorted(spark_peer.dumps(r) for r in spark_peer.rows(df))
         want = feed(theirs)
         equal("changes by Spark", feed(ours), want)
@@ -326,7 +336,7 @@ class Run:
     def same_row_ids(self, ours, theirs, column):
         """Ids of the rows that were there from the first write on, and the versions in which all rows changed last."""
         def ids(path, v):
-            df = self.spark.read.format("delta").option("versionAsOf", v).load(path).selectExpr(column, "_metadata.row_id", "_metadata.row_commit_version")
+            df = self.spark.read.format("delta").option("versionAsOf", v).load(self.at(path)).selectExpr(column, "_metadata.row_id", "_metadata.row_commit_version")
             return sorted([tuple(r) for r in df.collect()])
         tracked = lambda v: self.snapshot(theirs, v).metadata().configuration().get("delta.enableRowTracking").isDefined()
         versions = [v for v in sorted(delta_files.commits(theirs))[1:] if tracked(v)]
@@ -337,8 +347,8 @@ class Run:
 
     def same_skipping(self, ours, theirs, predicates, rewrites):
         for p in predicates:
-            count = lambda path: len(self.spark.read.format("delta").load(path).where(p).inputFiles())
-            rows = lambda path: self.spark.read.format("delta").load(path).where(p).count()
+            count = lambda path: len(self.spark.read.format("delta").load(self.at(path)).where(p).inputFiles())
+            rows = lambda path: self.spark.read.format("delta").load(self.at(path)).where(p).count()
             if not rewrites:
                 equal("files that Spark reads for %s" % p, count(ours), count(theirs))
             equal("rows of %s" % p, rows(ours), rows(theirs))
@@ -349,7 +359,7 @@ class Run:
         if '"variant"' in json.dumps(schema):
             raise Skip("deltalake gives a variant's bytes")
         try:
-            got = deltalake_rows(path, schema)
+            got = deltalake_rows(path, schema, self.mirror)
         except BaseException as e:                                # its panics are no Exception
             if any(w in str(e).lower() for w in ("unsupported", "not supported", "features")):
                 raise Skip("deltalake: " + str(e)[:150])
@@ -440,6 +450,8 @@ class Run:
         if self.silt.name != "silt":
             return self.report.skip("both/at_once", "needs processes")
         with self.report.case("both/at_once"):
+            if self.mirror and self.mirror.store != "hdfs":
+                raise Skip("only on HDFS do both keep from replacing what the other committed")
             path = self.fresh("once")
             t = path_table(path)
             self.spark_sql("CREATE TABLE %s (id INT, who STRING) USING DELTA TBLPROPERTIES ('delta.checkpointInterval' = '5')" % t)
@@ -537,6 +549,24 @@ class Run:
             self.silt.run("load", folder + "/a.json", "--into", path, "--mode", "append")
             equal("rows", sorted(spark_peer.rows(self.spark.read.format("delta").load(path).select("id", "s", "t")), key=str), [[1, {"a": [1, 2]}, "x"], [2, None, None]])
 
+    def all_areas(self):
+        """What the report wants, but for the golden tables."""
+        for case in CASES:
+            if self.report.wants("write/" + case.name):
+                self.write_case(case)
+        modules = (("features", feature_cases), ("optimize", optimize_cases), ("cluster", cluster_cases), ("restore", restore_cases), ("vacuum", vacuum_cases), ("convert", convert_cases))
+        steps = [("checkpoint", self.checkpoints), ("both", self.both), ("txn", self.txn), ("load", self.load)] + [(name, functools.partial(m.run_all, self)) for name, m in modules]
+        if self.mirror is None:
+            steps += [("store", lambda: store_cases.run_all(self)), ("fuzz", self.fuzz), ("isolation", lambda: replay_isolation.run_all(self)), ("tpch", self.tpch), ("sql", self.sql_answers)]
+        else:
+            steps += [("fuzz", self.fuzz)]
+        for name, step in steps:
+            if self.report.wants_any(name):
+                try:
+                    step()
+                except Exception as e:
+                    self.report.not_ok(name, repr(e))
+
     # ---- answers ----
 
     def sql_answers(self):
@@ -583,11 +613,12 @@ class Run:
                 equal("rows", self.silt.sql(sql), want)
 
 
-def deltalake_rows(path, schema):
-    """The canonical rows as deltalake's query engine reads them, sorted."""
+def deltalake_rows(path, schema, mirror=None):
+    """The canonical rows as deltalake's query engine reads them, sorted; in the mirror's store, if there is one."""
     import pyarrow as pa
     from deltalake import DeltaTable, QueryBuilder
-    table = pa.table(QueryBuilder().register("t", DeltaTable(path)).execute("SELECT * FROM t").read_all())
+    where, options = mirror.deltalake(path) if mirror else (path, None)
+    table = pa.table(QueryBuilder().register("t", DeltaTable(where, storage_options=options)).execute("SELECT * FROM t").read_all())
     names = [f["name"] for f in schema["fields"]]
     return sorted(check_golden.canon(dict(zip(names, (arrow_value(r[f["name"]], f["type"]) for f in schema["fields"]))), schema) for r in table.to_pylist())
 
@@ -618,6 +649,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--only", default="*", help="names to run, as write/strings,both,tpch/q*")
     ap.add_argument("--fresh", action="store_true", help="also make the golden tables anew")
+    ap.add_argument("--store", choices=("s3", "hdfs", "azure", "gcs"), help="where the tables are, instead of on local disk")
     ap.add_argument("--keep", action="store_true", help="leave the tables")
     a = ap.parse_args()
     binary = os.environ.get("SILT") or os.path.join(HERE, "..", "..", "build", "silt")
@@ -626,23 +658,18 @@ def main():
         print("0 passed, 1 failed, 0 skipped")
         return 1
     work = tempfile.mkdtemp(prefix="silt-interop-")
-    report = Report(a.only)
+    report = Report("*" if a.store else a.only)
     spark = spark_peer.session(os.path.join(work, "spark-warehouse"), **{"spark.sql.leafNodeDefaultParallelism": "1", "spark.default.parallelism": "2"})
     warehouse = os.path.join(work, "silt-warehouse")
     os.makedirs(warehouse)
     silt = SparkAsSilt(spark, warehouse) if binary == "spark" else Silt(os.path.abspath(binary), warehouse)
     run = Run(spark, silt, work, report)
     try:
-        for case in CASES:
-            if report.wants("write/" + case.name):
-                run.write_case(case)
-        for name, step in (("checkpoint", run.checkpoints), ("both", run.both), ("txn", run.txn), ("load", run.load), ("features", lambda: feature_cases.run_all(run)), ("optimize", lambda: optimize_cases.run_all(run)), ("cluster", lambda: cluster_cases.run_all(run)), ("restore", lambda: restore_cases.run_all(run)), ("vacuum", lambda: vacuum_cases.run_all(run)), ("convert", lambda: convert_cases.run_all(run)), ("store", lambda: store_cases.run_all(run)), ("fuzz", run.fuzz), ("isolation", lambda: replay_isolation.run_all(run)), ("tpch", run.tpch), ("sql", run.sql_answers)):
-            if report.wants_any(name):
-                try:
-                    step()
-                except Exception as e:
-                    report.not_ok(name, repr(e))
-        if report.wants_any("read") or a.fresh:
+        if a.store:
+            remote_tables.run_at(run, a.store, a.store + "/", a.only).all_areas()
+        else:
+            run.all_areas()
+        if not a.store and (report.wants_any("read") or a.fresh):
             run.read_golden(a.fresh)
     finally:
         spark.stop()

@@ -1,14 +1,13 @@
 """Tables on HDFS and S3 that both engines work on: each reads what the other wrote, and on HDFS both write at once. On S3 they take turns: Delta's own LogStore for S3 is for one
-writer at a time. Names: store/…"""
+writer at a time. And a few cases of the other areas with their tables in each store (`run_interop.py --store NAME` has all of them). Names: store/…"""
 import os
 import sys
 import threading
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
 import lib_remote as remote
+import remote_tables
 from report import Skip, equal
-
-os.environ.setdefault("HADOOP_USER_NAME", "hdfs")  # before the JVM of the session begins
 
 PARTITIONS = "element_at(array('a b', 'x+y%z', 'é', '10:30', 'q=1/#?'), CAST(id % 5 + 1 AS INT))"
 QUERY = "SELECT p, count(*), sum(id), min(s), max(s) FROM @ GROUP BY p ORDER BY p"
@@ -16,6 +15,9 @@ MAKE = ["CREATE TABLE @ (id BIGINT, s STRING, p STRING) USING delta PARTITIONED 
         "INSERT INTO @ SELECT id, concat('text ', id), " + PARTITIONS + " FROM range(1000)", "DELETE FROM @ WHERE id % 7 = 3", "UPDATE @ SET s = 'changed' WHERE id % 11 = 5",
         "INSERT INTO @ SELECT id + 5000, 'more', " + PARTITIONS + " FROM range(50)", "DELETE FROM @ WHERE p = '10:30'", "INSERT INTO @ VALUES (-1, NULL, NULL)"]
 APPENDS = {"silt": 12, "spark": 5}
+# Of each command one case, of each store what differs there.
+CASES = {"s3": "features/change_feed_vectors,restore/vectors,restore/deep_clone,optimize/batches,features/v2_checkpoint_parts", "hdfs": "vacuum/mapped_vectors_by_silt,restore/shallow_clone,features/identity_by_silt,"
+         "cluster/zorder,convert/partitions_odd", "azure": "write/merge_vectors,features/change_feed_mapped,vacuum/log_compaction", "gcs": "write/dml_everything,features/v2_checkpoint_parquet,restore/generate"}
 
 
 class Place:
@@ -81,3 +83,10 @@ def run_all(run):
                 if n.endswith("silt_writes"): both_directions(place, "silt", "spark")
                 elif n.endswith("spark_writes"): both_directions(place, "spark", "silt")
                 else: at_once(place)
+    for store, names in CASES.items():
+        prefix = "store/%s/" % store
+        if not any(run.report.wants(prefix + n) for n in names.split(",")): continue
+        try: remote_tables.run_at(run, store, prefix, names).all_areas()
+        except remote.Missing as e:
+            for n in names.split(","):
+                with run.report.case(prefix + n): raise Skip(str(e))

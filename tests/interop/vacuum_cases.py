@@ -123,6 +123,9 @@ def compare(run, what, ours, theirs, clause, dry_run=True):
         equal(what + ": row", [r[0].replace(ours, "@") for r in run.silt.sql("VACUUM %s %s" % (t, clause), conf=CHECK_OFF)], [r[0].replace(theirs, "@") for r in rows(run.spark.sql("VACUUM %s %s" % (u, clause)))])
     same_rest(what, ours, theirs)
     ours, theirs = entries(ours), entries(theirs)
+    if run.mirror and run.mirror.store == "s3":  # where Spark, to which commits there are unsafe, makes none
+        equal(what + ": entries", ([e[0] for e in ours][-2:], theirs), (["VACUUM START", "VACUUM END"], []))
+        return dry
     if "LITE" in clause:  # Spark counts of a vector's file the bytes of the vector, Silt those of the file
         for e in ours + theirs:
             (e[2] or {}).pop("sizeOfDataToDelete", None)
@@ -139,6 +142,7 @@ def both_ways(run):
     for name, properties in TABLES.items():
         for maker in (run.spark, run.silt):
             by = "silt" if maker is run.silt else "spark"
+            if not run.report.wants("vacuum/%s_by_%s" % (name, by)): continue
             with run.report.case("vacuum/%s_by_%s" % (name, by)):
                 path = run.fresh("vacuum_%s_%s" % (name, by))
                 t = path_table(path)
@@ -191,5 +195,5 @@ def compaction(run):
 
 
 def run_all(run):
-    for step in (compaction, lite, both_ways):
-        step(run)
+    for step, name in ((compaction, "log_compaction"), (lite, "lite"), (both_ways, None)):
+        if name is None or run.report.wants("vacuum/" + name): step(run)

@@ -46,6 +46,12 @@ static void note(const client *c, const char *outcome, int64_t version, const ch
     if (write(c->notes, line, (size_t)n) != n) exit(3);
 }
 
+static void note_error(const client *c, const char *outcome, int64_t version, const char *id, const silt_error *why) {
+    char text[420];
+    snprintf(text, sizeof text, "%.60s %.150s (%.180s)", why->condition, why->message, why->detail);
+    note(c, outcome, version, id, text);
+}
+
 static uint64_t next_random(client *c) {
     c->state = c->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return c->state >> 33;
@@ -73,7 +79,7 @@ static void open_store(client *c) {
     static store_settings settings;
     store_registry *registry;
     silt_error err = {0};
-    settings = (store_settings){get_setting, c};
+    settings = (store_settings){.get = get_setting, .ctx = c};
     silt_status status = store_registry_new(&registry, &err);
     for (size_t i = 0; i < ARRAY_LEN(back_ends) && status == SILT_OK; i++)
         status = store_registry_add(registry, back_ends[i].scheme, back_ends[i].open, &settings, &err);
@@ -152,7 +158,7 @@ static int64_t commit_entry(client *c, int64_t version, const char *id) {
             version++;
             tries = 0;
         } else if (++tries == TRIES) {
-            note(c, "unknown", version, id, who == UNREADABLE ? asked.message : err.message);
+            note_error(c, "unknown", version, id, who == UNREADABLE ? &asked : &err);
             return version;
         }
     }
@@ -170,7 +176,7 @@ static int commit_entries(client *c) {
         snprintf(number, sizeof number, "%06d", i);
         snprintf(id, sizeof id, "%s-%s", c->writer, number);
         silt_status status = write_data(c, id, &err);
-        if (status != SILT_OK) note(c, "failed", -1, id, err.message);
+        if (status != SILT_OK) note_error(c, "failed", -1, id, &err);
         else version = commit_entry(c, version, id) + 1;
     }
     return 0;
@@ -243,9 +249,8 @@ static int commit_sql(client *c) {
         snprintf(id, sizeof id, "%lld", atoll(c->writer) * 1000000 + i);
         snprintf(sql, sizeof sql, "INSERT INTO delta.`%s` VALUES (%s, %s, 'text of %s')", c->location, id, c->writer, id);
         silt_status status = run(session, sql, &why);
-        char text[512];
-        snprintf(text, sizeof text, "%.80s %.300s", why.condition, why.message);
-        note(c, status == SILT_OK ? "ok" : status == SILT_UNKNOWN ? "unknown" : "failed", -1, id, status == SILT_OK ? "" : text);
+        if (status == SILT_OK) note(c, "ok", -1, id, "");
+        else note_error(c, status == SILT_UNKNOWN ? "unknown" : "failed", -1, id, &why);
     }
     silt_session_close(session);
     return 0;

@@ -9,12 +9,14 @@ fresh process finds without the proxy:
   "unknown"   is there once or not at all; rare
   "failed"    is not there
 """
-import argparse, collections, json, os, subprocess, sys, tempfile
+import argparse, collections, json, os, re, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib_remote as remote
 
 WRITERS = 4
 FAULTS = "reset=1.5 lost=2 stall=0.3 stall_after=0.3 cut=1 cut_request=1 e500=1.5 e503=2.5 e500_after=1 twice=2 twice_first=1"
+MOST_PROBLEMS = 8
+LEAST = 0.9  # of all commits are acknowledged
 # Impatient, so that stalls are found out soon, and steadfast: a commit that gives up proves less.
 PATIENCE = {"silt.http.stallTimeoutMs": "1000", "silt.hdfs.stallTimeoutMs": "1000"}
 
@@ -67,6 +69,12 @@ def compare(notes, found):
     if [v for v, _ in found] not in (list(range(len(found))), [-1] * len(found)): yield "the versions found are not contiguous"
 
 
+def reasons(notes):
+    """What outcomes other than ok were told, each once, the most frequent first. Numbers that differ from one to the next are taken out."""
+    told = collections.Counter((o, re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "#", w)[:300]) for o, _, w in notes.values() if o != "ok")
+    return ["%d %s: %s" % (n, o, w or "no reason was told") for (o, w), n in told.most_common()]
+
+
 def commits(store, level, total, seed):
     s = remote.server(store)
     table, unspoilt = None, s.dynamodb
@@ -95,13 +103,13 @@ def commits(store, level, total, seed):
         notes, broken = read_notes(folder)
     found, unread = (found_entries if level == "entries" else found_rows)(s, name)
     outcomes = collections.Counter(o for o, _, _ in notes.values())
-    print("# %s/%s: %s of %d; %d requests, %d faults" % (store, level, dict(outcomes), total, counts["requests"], counts["faults"]))
-    for why in {w for o, _, w in notes.values() if o != "ok"}: print("#   " + why[:300])
+    summary = ["%s/%s, seed %d: %s of %d; %d requests, %d faults" % (store, level, seed, dict(outcomes), total, counts["requests"], counts["faults"])] + reasons(notes)
+    print("".join("# %s\n" % line for line in summary), end="")
     problems += broken + unread + list(compare(notes, found))
     if len(notes) != total // WRITERS * WRITERS: problems.append("%d outcomes of %d" % (len(notes), total))
-    if outcomes["ok"] < total * 0.9: problems.append("only %d of %d were acknowledged" % (outcomes["ok"], total))
+    if outcomes["ok"] < total * LEAST: problems.append("only %d of %d were acknowledged" % (outcomes["ok"], total))
     if counts["faults"] < counts["requests"] / 20: problems.append("only %d faults in %d requests" % (counts["faults"], counts["requests"]))
-    return problems
+    return problems[:MOST_PROBLEMS] + summary if problems else []  # what is printed after `not ok` is all that a log of the whole suite shows
 
 
 def main():

@@ -5,7 +5,7 @@ usage: kills.py [--store NAME]... [--level entries|sql] [--all]     --all: each 
 
 What the killed process was told is there, what it was not told of is there whole and once or not at all; the fresh process goes on, and all of it is there at the end.
 """
-import argparse, itertools, os, subprocess, sys, tempfile
+import argparse, contextlib, itertools, os, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import commits
 import lib_remote as remote
@@ -24,19 +24,20 @@ def killed(proxy, level, where, notes, writer, settings, nth, way):
     return c.returncode == -9
 
 
-def one_table(store, level, ways, proxy, s, folder):
-    name = "kills-%s-%s-%d" % (store, level, os.getpid())
+def one_table(store, level, ways, proxy, killer, s, folder):
+    """`proxy` leads to the store; `killer` is the one at whose requests processes die: itself, or that of DynamoDB's table."""
+    name = "kills-%s-%s-%d%s" % (store, level, os.getpid(), "" if killer is proxy else "-table")
     settings = remote.settings(s, proxy.endpoint)
     if level == "sql":
         made = commits.silt(s, "CREATE TABLE delta.`%s` (id BIGINT, writer INT, text STRING) USING delta" % remote.location(s, name))
         if made.returncode: return [made.stderr]
     deaths, done, problems, pairs, table = 0, 0, [], {}, name
-    for nth, way in itertools.product(range(1, MOST + 1), ways if len(ways) > 1 else (None,)):
+    for nth, way in itertools.product(range(1, MOST + 1), ways):
         way, writer = way or WAYS[nth % 3], 10 + done
         if level == "entries": table = "%s-%d" % (name, done)  # a client begins at version 0, so that a long log would be all it sees
         done += 1
         notes = os.path.join(folder, "%d-killed" % done)
-        died = killed(proxy, level, remote.location(s, table, proxy.endpoint), notes, writer, settings, nth, way)
+        died = killed(killer, level, remote.location(s, table, proxy.endpoint), notes, writer, settings, nth, way)
         deaths += died
         fresh = commits.client(level, remote.location(s, table), os.path.join(folder, "%d-fresh" % done), 10000 + writer, 1, remote.settings(s))
         text = fresh.communicate(timeout=120)[0]
@@ -53,8 +54,8 @@ def one_table(store, level, ways, proxy, s, folder):
         found, unread = commits.found_rows(s, name)
         problems += unread + list(commits.compare(pairs, found))
     failed = [n for n in pairs.values() if n[0] == "failed"]
-    print("# %s/%s: killed %d times, %d commits, %d of them failed" % (store, level, deaths, len(pairs), len(failed)))
-    if failed: problems.append("failed: %s" % failed[0][2])
+    print("# %s/%s%s: killed %d times, %d commits, %d of them failed" % (store, level, "" if killer is proxy else ", at requests to its table", deaths, len(pairs), len(failed)))
+    if failed: problems += commits.reasons(pairs)
     if deaths < 2: problems.append("only %d kills" % deaths)
     if nth == MOST: problems.append("more than %d requests in one commit" % MOST)
     return problems
@@ -62,9 +63,16 @@ def one_table(store, level, ways, proxy, s, folder):
 
 def kills(store, level, ways):
     s = remote.server(store)
-    with remote.Proxy(s.port) as proxy, tempfile.TemporaryDirectory() as folder:
+    with contextlib.ExitStack() as open_ones:
+        folder = open_ones.enter_context(tempfile.TemporaryDirectory())
+        proxy = open_ones.enter_context(remote.Proxy(s.port))
         if store == "hdfs": proxy.tell("redirects on")
-        return one_table(store, level, ways, proxy, s, folder)
+        problems = one_table(store, level, ways, proxy, proxy, s, folder)
+        if s.dynamodb:
+            table = open_ones.enter_context(remote.Proxy(int(s.dynamodb.rsplit(":", 1)[1])))
+            s.dynamodb = table.endpoint
+            problems += one_table(store, level, [w for w in ("after", "before") if w in ways] or ["after"], proxy, table, s, open_ones.enter_context(tempfile.TemporaryDirectory()))
+        return problems
 
 
 def main():
@@ -75,7 +83,7 @@ def main():
     options = parser.parse_args()
     results = remote.Results()
     for store in options.store or ["s3", "dynamodb", "azure", "gcs", "hdfs"]:
-        for level in options.level or ["entries", "sql"]: results.run("kills/%s/%s" % (store, level), kills, store, level, WAYS if options.all else ("by turns",))
+        for level in options.level or ["entries", "sql"]: results.run("kills/%s/%s" % (store, level), kills, store, level, WAYS if options.all else (None,))
     results.exit()
 
 

@@ -60,6 +60,7 @@ def server(store, fresh=False):
         if done.returncode != 0:
             raise RuntimeError("%s did not start: %s" % (name, done.stderr[-2000:]))
         told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+        if not fresh: os.environ.update(told)  # one for the process
     s = Server(store, told)
     if store == "dynamodb":  # a way of committing to S3
         endpoint, s = s.endpoint, server("s3")
@@ -132,7 +133,8 @@ def upload(s, path, body):
                                             {"Content-Type": "application/octet-stream"}, body)[0]
     else:
         url = "%s/webhdfs/v1%s/%s?op=CREATE&overwrite=true&noredirect=true&user.name=hdfs" % (s.endpoint, s["FOLDER"], urllib.parse.quote(path, safe="/"))
-        status = request("PUT", json.loads(request("PUT", url)[2])["Location"], {"Content-Type": "application/octet-stream"}, body)[0]
+        there = urllib.parse.quote(json.loads(request("PUT", url)[2])["Location"], safe="%/:?=&+;,@!$'()*[]~")  # the NameNode leaves letters beyond ASCII as they are
+        status = request("PUT", there, {"Content-Type": "application/octet-stream"}, body)[0]
     if status not in (200, 201): raise RuntimeError("%s: upload of %s: status %d" % (s.store, path, status))
 
 

@@ -16,6 +16,6 @@ launch() {
 ready() { listens "$port"; }
 tell() {
     echo "SILT_TEST_S3=http${CERT:+s}://127.0.0.1:$port"
-    printf 'SILT_TEST_S3_%s\n' "ACCESS_KEY=$access_key" "SECRET_KEY=$secret_key" BUCKET=silt-test
+    printf 'SILT_TEST_S3_%s\n' "ACCESS_KEY=$access_key" "SECRET_KEY=$secret_key" BUCKET=silt-test "DATA=$run/data/silt-test"
 }
 service_main "$@"
