@@ -55,7 +55,7 @@ static int show(silt_session *session, bool json) {
     if (silt_cache_show(session, &usage, &err) != SILT_OK) return report_error(&err);
     const char *folder = silt_cache_folder(session);
     if (json) print_json(folder ? folder : "", &usage);
-    else if (!folder) puts("There is no read cache: neither HOME nor silt.cache.dir is set.");
+    else if (!folder) puts("There is no read cache: HOME cannot hold one and silt.cache.dir is not set, or silt.cache.maxSize is 0.");
     else print_for_people(folder, &usage);
     return EXIT_DONE;
 }

@@ -101,11 +101,13 @@ silt_status engine_failure(silt_error *err, const char *message, duckdb_error_ty
 static silt_status damaged(silt_error *err, str named) { return err_FAILED_READ_FILE(err, named, "it is damaged or not a Parquet file"); }
 
 /* The copy's name stays in the detail. */
-silt_status engine_failure_of_copy(silt_status status, const store *s, str path, str local, silt_error *err) {
+silt_status engine_failure_of_copy(silt_status status, store *s, str path, str local, silt_error *err) {
     bool is_about = err && store_is_remote(s) && strcmp(err->condition, "FAILED_READ_FILE") == 0 && local.len && str_find(str_of(err->message), local) != SIZE_MAX;
     if (!is_about) return status;
     silt_error why = *err;
     status = store_path_error(s, path, damaged, err);
     error_detail(err, "%s", why.detail);
+    error_hint(err, "The copy in the read cache was dropped: run the statement again, which fetches the file anew. If it fails again, the file is damaged where it is: restore it.");
+    store_drop_copy(s, local);
     return status;
 }

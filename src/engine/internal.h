@@ -120,7 +120,7 @@ void engine_remove_empty_file(engine *e);
 /** The error of a failed DuckDB call. Recognises interruption, memory, disk, missing and damaged files, and raised conditions. */
 silt_status engine_failure(silt_error *err, const char *message, duckdb_error_type type);
 /** FAILED_READ_FILE about the local copy of a remote file, told of the file itself; anything else as it is. */
-silt_status engine_failure_of_copy(silt_status status, const store *s, str path, str local, silt_error *err);
+silt_status engine_failure_of_copy(silt_status status, store *s, str path, str local, silt_error *err);
 
 /* ---- duck_type.c ---- */
 /** `'text'` with quotes doubled. */

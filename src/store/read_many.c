@@ -72,6 +72,10 @@ silt_status store_fetch_ahead(store *s, const store_sparse *files, size_t n, con
 
 int64_t store_kept_ns(store *s, const store_sparse *file) { return s->ops->kept_ns ? s->ops->kept_ns(s, file) : INT64_MAX; }
 
+void store_drop_copy(store *s, str local) {
+    if (s->ops->drop_copy) s->ops->drop_copy(s, local);
+}
+
 int64_t store_hint(store *s, str log_dir) { return s->ops->hint ? s->ops->hint(s, log_dir) : -1; }
 
 void store_set_hint(store *s, str log_dir, int64_t version) {

@@ -133,6 +133,8 @@ typedef struct store_ops {
     silt_status (*read_many)(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err);
     /** May be NULL: then store_local_ranges gives local_read_path of each. The read cache has it; back ends do not. */
     silt_status (*local_ranges)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err);
+    /** May be NULL: nothing is done. See store_drop_copy; the read cache has it. */
+    void (*drop_copy)(store *s, str local);
     /** May be NULL: nothing is kept. See store_kept_ns; the read cache has it. */
     int64_t (*kept_ns)(store *s, const store_sparse *file);
     /** May both be NULL: nothing is remembered. See store_hint; the read cache has them. */
@@ -220,6 +222,8 @@ silt_status store_fetch_ahead(store *s, const store_sparse *files, size_t n, con
  * it cannot be told. What was there before a listing was asked for, and has the tag that it then told, is all of one version.
  */
 int64_t store_kept_ns(store *s, const store_sparse *file);
+/** What stands at a path that store_local_ranges gave proved useless: it is fetched anew the next time it is wanted. Best effort. */
+void store_drop_copy(store *s, str local);
 /**
  * A number that was remembered on the local disk for a folder of a log: the version of a checkpoint that was seen there, from which on it may be enough to list. It may be old, or of another table that was there;
  * -1: none. Saves a request for _last_checkpoint, which is no more than a hint either.
@@ -327,7 +331,7 @@ typedef struct store_cache_settings {
  * SILT_OK. A folder that cannot be used is an error at the first read that needs it, not here.
  */
 struct store_settings;
-/** From the session's silt.cache.dir and silt.cache.maxSize ("10gb", bytes; settings.h), else the defaults; strings in arena. A null dir: no home to put it in, no cache. INVALID (a size that is none). */
+/** From the session's silt.cache.dir and silt.cache.maxSize ("10gb", bytes; settings.h), else the defaults; strings in arena. A null dir: none is wanted (a size of 0), or there is no home that could hold it: no cache. INVALID (a size that is none). */
 silt_status store_cache_settings_get(const struct store_settings *s, arena *arena, store_cache_settings *out, silt_error *err) MUST_CHECK;
 silt_status store_cache_open(store *inner, const store_cache_settings *settings, store **out, silt_error *err) MUST_CHECK;
 typedef struct store_cache_usage {

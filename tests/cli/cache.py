@@ -125,4 +125,14 @@ def test_a_folder_that_cannot_be_used_is_named():
     assert "silt.cache.dir" in done.err
 
 
+def test_without_a_cache():
+    """No home that could hold one, or none is wanted: the answer is the same, and nothing is kept."""
+    table("t", 1000)
+    server = Server(".")
+    equal(total(server, "t", "--conf", "silt.cache.maxSize=0"), 499500)
+    assert not os.path.exists(".cache/silt/data")
+    done = ok("sql", "SELECT sum(id) AS n FROM delta.`%s/t`" % server.url, "--format", "jsonl", env={"HOME": "/proc"})  # where root cannot make a folder either
+    equal(done.rows(), [{"n": 499500}])
+
+
 s.main(globals())

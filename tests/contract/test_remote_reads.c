@@ -468,6 +468,28 @@ static void a_damaged_file_is_an_error(void **state) {
     free(sql);
 }
 
+/* The file is put back as it was, as from a backup: what was kept of the damaged one is not in the way. */
+static void a_damaged_file_that_is_mended(void **state) {
+    (void)state;
+    must(writer, "CREATE TABLE delta.`T/mended` USING delta AS SELECT id, cast(id AS STRING) AS s FROM range(1000000)");
+    shell("mkdir %s/good && cp %s/mended/*.parquet %s/good/", folder, folder, folder);
+    shell("for f in %s/mended/*.parquet; do head -c 200000 /dev/urandom | dd of=$f bs=1 seek=100 conv=notrunc 2>/dev/null; done", folder);
+    clear_cache();
+    open_reader(0);
+    silt_error err;
+    int64_t out = 0;
+    char *sql = placed("SELECT count(DISTINCT id) FROM delta.`T/mended`");
+    assert_int_not_equal(session_number(reader, sql, &out, &err), SILT_OK);
+    assert_string_equal(err.condition, "FAILED_READ_FILE");
+    assert_null(strstr(err.message, cache));
+    assert_non_null(strstr(err.hint, "run the statement again"));
+    assert_int_not_equal(session_number(reader, sql, &out, &err), SILT_OK); /* still damaged, and fetched again */
+    shell("cp %s/good/*.parquet %s/mended/", folder, folder);
+    if (session_number(reader, sql, &out, &err) != SILT_OK) fail_msg("%s %s", err.message, err.detail);
+    assert_int_equal(out, 1000000);
+    free(sql);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_of_column),
@@ -488,6 +510,7 @@ int main(void) {
         cmocka_unit_test(files_by_location),
         cmocka_unit_test(a_missing_file_is_named),
         cmocka_unit_test(a_damaged_file_is_an_error),
+        cmocka_unit_test(a_damaged_file_that_is_mended),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, begin, end);

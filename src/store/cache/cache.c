@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -274,6 +276,18 @@ static int64_t cache_kept_ns(store *s, const store_sparse *file) {
     return known ? (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : INT64_MAX;
 }
 
+/* The map goes first: nobody takes the rest for good then. */
+static void cache_drop_copy(store *s, str local) {
+    const cache_store *c = (const cache_store *)s;
+    char path[PATH_MAX];
+    size_t name = str_rfind_char(local, '/');
+    if (!str_starts_with(local, str_of(c->folder.dir)) || name == SIZE_MAX || local.len - name <= CACHE_NAME_LEN || local.len >= sizeof path) return;
+    snprintf(path, sizeof path, "%.*s.map", (int)(name + 1 + CACHE_NAME_LEN), local.ptr);
+    unlink(path);
+    snprintf(path, sizeof path, "%.*s", STR_ARG(local));
+    unlink(path);
+}
+
 static int64_t cache_hint(store *s, str log_dir) {
     const cache_store *c = (const cache_store *)s;
     return cache_packs_hint(c->packs, &c->folder, c->identity, log_dir);
@@ -420,6 +434,7 @@ static store_ops ops_around(const store_ops *inner) {
         .local_ranges = cache_local_ranges,
         .fetch_ahead = cache_fetch_ahead,
         .kept_ns = cache_kept_ns,
+        .drop_copy = cache_drop_copy,
         .hint = cache_hint,
         .set_hint = cache_set_hint,
         .identity = inner->identity ? cache_identity : NULL,

@@ -60,6 +60,8 @@ int64_t cache_lease_oldest(const cache_folder *f);
 
 /* ---- one object (cache_entry.c) ---- */
 
+#define CACHE_NAME_LEN 32 /**< hex digits of an entry's name */
+
 /** An object as it is kept. Strings in the arena given, ending in NUL. */
 typedef struct cache_key {
     str text; /**< what the name was made of: store, path, size, tag */

@@ -11,7 +11,7 @@
 
 #define NS_PER_S  1000000000LL
 #define MAP_END   ".map"
-#define NAME_LEN  32 /* hex digits of an entry's name */
+#define NAME_LEN  CACHE_NAME_LEN
 
 /* Files of one entry, and what else has its name. */
 typedef struct found {

@@ -1,6 +1,7 @@
 /* What the session says of the read cache. */
 #include <stdlib.h>
 
+#include "store/cache/cache.h"
 #include "store/settings.h"
 #include "store/store.h"
 
@@ -23,13 +24,20 @@ static bool parse_bytes(str text, int64_t *out) {
         if (str_eq_ascii_fold(unit, str_of(units[i].unit))) shift = units[i].shift;
     if (shift < 0 || number > INT64_MAX >> shift) return false;
     *out = number << shift;
-    return *out > 0;
+    return true;
+}
+
+/* A home that cannot hold it (read-only in a container, full, another user's) is as good as none. */
+static bool is_usable(str dir) {
+    cache_folder f;
+    return !str_is_null(dir) && cache_folder_set(&f, dir, NULL) == SILT_OK && cache_folder_make(&f, NULL) == SILT_OK;
 }
 
 silt_status store_cache_settings_get(const store_settings *s, arena *a, store_cache_settings *out, silt_error *err) {
     str dir = store_setting(s, "silt.cache.dir"), size = store_setting(s, "silt.cache.maxSize");
-    *out = (store_cache_settings){.dir = dir.len ? arena_str(a, dir) : store_cache_default_dir(a)};
+    *out = (store_cache_settings){.dir = dir.len ? arena_str(a, dir) : store_cache_default_dir(a), .max_bytes = -1};
     if (dir.len && str_is_null(out->dir)) return error_no_memory(err);
-    if (size.len && !parse_bytes(str_trim(size), &out->max_bytes)) return err_INVALID_PARAMETER_VALUE(err, STR("silt.cache.maxSize"), size, "a size such as 10gb");
+    if (size.len && !parse_bytes(str_trim(size), &out->max_bytes)) return err_INVALID_PARAMETER_VALUE(err, STR("silt.cache.maxSize"), size, "a size such as 10gb, or 0 for none");
+    if (out->max_bytes == 0 || (dir.len == 0 && !is_usable(out->dir))) out->dir = STR_NULL;
     return SILT_OK;
 }
