@@ -20,7 +20,7 @@ static void check_page(str body, arena *a) {
 static void check_answer(int status, str body, arena *a) {
     const http_header location = {STR("location"), body};
     const http_response response = {.status = status, .body = body, .headers = (http_header *)(uintptr_t)&location, .n_headers = 1};
-    hdfs_store s = {.site = {.name = STR("hdfs://nn")}};
+    hdfs_store s = {.base = {.uri_prefix = "hdfs://nn"}, .site = {.name = STR("hdfs://nn")}};
     hdfs_answer answer;
     silt_error err = {.status = SILT_OK};
     if (hdfs_answer_parse(&response, a, &answer, &err) != SILT_OK) return;
