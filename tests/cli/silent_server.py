@@ -13,14 +13,15 @@ SOON = 10  # seconds; it takes one on a machine that has nothing else to do
 
 
 def silent(trickles):
-    """The address of a server that says nothing, or one byte each second."""
+    """The address of a server that says nothing, or one byte each second; and an event: it was asked."""
     server = socket.create_server(("127.0.0.1", 0))
-    kept = []
+    kept, asked = [], threading.Event()
 
     def answer(c):
         kept.append(c)
         try:
             c.recv(65536)
+            asked.set()
             if trickles: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: 100000\r\n\r\n")
             while trickles:
                 c.sendall(b" ")
@@ -31,7 +32,7 @@ def silent(trickles):
         while True: threading.Thread(target=answer, args=(server.accept()[0],), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
-    return "127.0.0.1:%d" % server.getsockname()[1]
+    return "127.0.0.1:%d" % server.getsockname()[1], asked
 
 
 def words(store, address):
@@ -40,8 +41,10 @@ def words(store, address):
 
 
 def interrupted(store, trickles, number):
-    process = subprocess.Popen(words(store, silent(trickles)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    time.sleep(2)
+    address, asked = silent(trickles)
+    process = subprocess.Popen(words(store, address), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    asked.wait(60)
+    time.sleep(0.5)
     if process.poll() is not None: return "it ended by itself: %s" % process.communicate()[0]
     process.send_signal(number)
     began = time.monotonic()
@@ -56,7 +59,7 @@ def interrupted(store, trickles, number):
 
 def told():
     master, slave = pty.openpty()
-    process = subprocess.Popen(words("gcs", silent(False)), stdin=slave, stdout=slave, stderr=slave)
+    process = subprocess.Popen(words("gcs", silent(False)[0]), stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
     text, until = b"", time.monotonic() + 30
     while b"waiting for 127.0.0.1" not in text and time.monotonic() < until:
