@@ -99,3 +99,9 @@ const char *buf_cstr(buf *b) {
     b->ptr[b->len] = '\0';
     return b->ptr;
 }
+
+str buf_take(buf *b, arena *a) {
+    str out = buf_ok(b) ? arena_str(a, buf_str(b)) : STR_NULL;
+    buf_dispose(b);
+    return out;
+}

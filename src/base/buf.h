@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 
 #ifdef __cplusplus
@@ -39,6 +40,8 @@ static inline str buf_str(const buf *b) { return (str){b->ptr ? b->ptr : "", b->
 /** Ends the bytes with a NUL that is not counted; NULL when memory ran out or an append had failed. */
 const char *buf_cstr(buf *b);
 static inline bool buf_ok(const buf *b) { return !b->failed; }
+/** The bytes as a string of the arena, and the buffer disposed of; STR_NULL when memory ran out or an append had failed. */
+str buf_take(buf *b, arena *a);
 
 #ifdef __cplusplus
 }

@@ -156,8 +156,7 @@ static silt_status make_tags(v2_parts *p, silt_error *err) {
     keys[2] = STR("numOfAddFiles");
     values[2] = arena_printf(p->arena, "%lld", (long long)p->counts.adds);
     keys[3] = STR("sidecarFileSchema");
-    values[3] = buf_ok(&schema) ? arena_str(p->arena, buf_str(&schema)) : STR_NULL;
-    buf_dispose(&schema);
+    values[3] = buf_take(&schema, p->arena);
     for (size_t i = 0; i < 4; i++)
         if (str_is_null(values[i])) return error_no_memory(err);
     p->tags = (str_map){keys, values, values[3].len <= MAX_SCHEMA_TEXT ? 4 : 3};

@@ -30,9 +30,7 @@ static str json_string(str s, arena *mem) {
     buf b;
     buf_init(&b, s.len * 6 + 16);
     json_write_str(&b, s);
-    str out = buf_ok(&b) ? arena_str(mem, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, mem);
 }
 
 static silt_status assign_id(assignment *a, field *f, silt_error *err) {

@@ -61,8 +61,7 @@ static silt_status copy_metadata(const delta_metadata *m, arena *mem, delta_meta
         buf b;
         buf_init(&b, BUF_MAX_DEFAULT);
         schema_write_json(&b, m->schema);
-        copy->schema_json = buf_ok(&b) ? arena_str(mem, buf_str(&b)) : STR_NULL;
-        buf_dispose(&b);
+        copy->schema_json = buf_take(&b, mem);
         if (str_is_null(copy->schema_json)) return error_no_memory(err);
     } else if (!copy_opt(&copy->schema_json, mem)) {
         return error_no_memory(err);

@@ -85,8 +85,7 @@ static silt_status time_text(int64_t ms, arena *a, str *out, silt_error *err) {
     buf b;
     buf_init(&b, 128);
     time_write_timestamp_short(&b, ms * 1000, ' ');
-    *out = arena_str(a, buf_str(&b));
-    buf_dispose(&b);
+    *out = buf_take(&b, a);
     return out->ptr ? SILT_OK : error_no_memory(err);
 }
 

@@ -13,9 +13,7 @@ static str shown_time(doctor *d, int64_t ms) {
     buf b;
     buf_init(&b, 64);
     time_write_timestamp(&b, ms * 1000, ' ', 3, "");
-    str s = arena_str(d->a, buf_str(&b));
-    buf_dispose(&b);
-    return s;
+    return buf_take(&b, d->a);
 }
 
 typedef struct disorder {

@@ -72,9 +72,7 @@ str doctor_shell_name(doctor *d) {
     buf_append_char(&b, '\'');
     for (size_t i = 0; i < name.len; i++) buf_append(&b, name.ptr[i] == '\'' ? STR("'\\''") : str_slice(name, i, i + 1));
     buf_append_char(&b, '\'');
-    str quoted = buf_ok(&b) ? arena_str(d->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return quoted;
+    return buf_take(&b, d->a);
 }
 
 /* ---- findings ---- */

@@ -44,9 +44,7 @@ static str partition_key(const surveying *w, const str_map *values) {
         str v = str_map_get(values, physical);
         buf_printf(&b, "%s%.*s=%.*s", i ? "/" : "", STR_ARG(w->metadata->partition_columns[i]), STR_ARG(v.ptr ? v : STR("NULL")));
     }
-    str key = buf_ok(&b) ? arena_str(w->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return key;
+    return buf_take(&b, w->a);
 }
 
 static bool grow_slots(surveying *w) {

@@ -23,7 +23,9 @@ struct engine_result {
 /* ---- one prepared query, shared with engine_write and engine_export_parquet ---- */
 
 silt_status running_query_init(running_query *r, engine *e, query *q, const bind_env *env, silt_error *err) {
-    *r = (running_query){.engine = e, .query = q, .env = env, .arena = arena_new()};
+    *r = (running_query){.engine = e, .query = q, .env = env};
+    TRY(engine_need(e, err));
+    r->arena = arena_new();
     if (!r->arena) return error_no_memory(err);
     buf_init(&r->sql, BUF_MAX_DEFAULT);
     scan_plan_init(&r->scans, e, r->arena);
@@ -98,7 +100,7 @@ static silt_status wrap_nested_variants(running_query *r, silt_error *err) {
     for (size_t i = 0; i < q->n_columns; i++) any |= q->column_types[i]->id != TYPE_VARIANT && holds_variant(q->column_types[i]);
     if (!any) return SILT_OK;
     str inner = arena_str(r->arena, buf_str(&r->sql));
-    if (!inner.ptr) return error_no_memory(err);
+    if (!inner.ptr || !buf_ok(&r->sql)) return error_no_memory(err);
     buf_clear(&r->sql);
     buf_append_z(&r->sql, "SELECT ");
     for (size_t i = 0; i < q->n_columns; i++) {

@@ -200,8 +200,7 @@ silt_status scan_plan_reports(const scan_plan *plan, scan_report **out, size_t *
         buf text;
         buf_init(&text, BUF_MAX_DEFAULT);
         predicate_write(&text, scan->used, node->source->schema);
-        reports[i].predicate = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
-        buf_dispose(&text);
+        reports[i].predicate = buf_take(&text, a);
         if (!reports[i].predicate.ptr) return error_no_memory(err);
     }
     *out = reports;

@@ -18,16 +18,6 @@ static str first_of(const source_options *o, const char *key, const char *other,
     return source_option(o, key, source_option(o, other, absent));
 }
 
-static silt_status read_formats(const file_source *s, csv_dialect *d, arena *a, silt_error *err) {
-    str date = source_option(&s->options, "dateFormat", STR("")),
-        timestamp = source_option(&s->options, "timestampFormat", STR(""));
-    d->date_format = d->timestamp_format = STR("");
-    if (date.len && !str_eqz(date, "yyyy-MM-dd")) TRY(source_java_format(date, a, &d->date_format, err));
-    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX)
-        TRY(source_java_format(timestamp, a, &d->timestamp_format, err));
-    return SILT_OK;
-}
-
 static silt_status one_character(str key, str text, bool may_be_empty, silt_error *err) {
     size_t pos = 0;
     if (text.len) str_next_codepoint(text, &pos);
@@ -58,7 +48,7 @@ static silt_status read_dialect(const file_source *s, csv_dialect *d, arena *a, 
     if (!str_eq_ascii_fold(d->mode, STR("PERMISSIVE")) && !str_eq_ascii_fold(d->mode, STR("FAILFAST")) &&
         !str_eq_ascii_fold(d->mode, STR("DROPMALFORMED")))
         return err_INVALID_PARAMETER_VALUE(err, STR("mode"), d->mode, "PERMISSIVE, DROPMALFORMED or FAILFAST");
-    return read_formats(s, d, a, err);
+    return source_read_formats(s, a, &d->date_format, &d->timestamp_format, err);
 }
 
 /* ---- the reader ---- */
@@ -199,9 +189,7 @@ static str next_field(const csv_dialect *d, str *rest, arena *a) {
     }
     bool more = i < rest->len;
     *rest = more ? str_slice(*rest, i + d->separator.len, rest->len) : STR_NULL;
-    str made = buf_ok(&out) ? arena_str(a, buf_str(&out)) : STR_NULL;
-    buf_dispose(&out);
-    return made;
+    return buf_take(&out, a);
 }
 
 static bool is_repeated(const str *names, size_t n, size_t i) {

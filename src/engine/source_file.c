@@ -322,7 +322,8 @@ void source_write_conversion(const file_source *s, str text, const data_type *ty
 
 /* ---- Java's patterns ---- */
 
-silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err) {
+/* Java's date pattern → strptime's. */
+static silt_status java_format(str pattern, arena *a, str *out, silt_error *err) {
     static const struct {
         const char *java, *strptime;
     } known[] = {{"yyyy", "%Y"},   {"uuuu", "%Y"}, {"yy", "%y"}, {"MMMM", "%B"}, {"MMM", "%b"},  {"MM", "%m"}, {"M", "%-m"},
@@ -333,6 +334,11 @@ silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err)
     bool quoted = false;
     for (size_t i = 0; i < pattern.len;) {
         char c = pattern.ptr[i];
+        if (c == '\'' && i + 1 < pattern.len && pattern.ptr[i + 1] == '\'') { /* two are one, inside quotes and outside */
+            buf_append_char(&made, c);
+            i += 2;
+            continue;
+        }
         if (c == '\'') {
             quoted = !quoted;
             i++;
@@ -356,7 +362,14 @@ silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err)
         buf_append_z(&made, known[k].strptime);
         i = end;
     }
-    *out = buf_ok(&made) ? arena_str(a, buf_str(&made)) : STR_NULL;
-    buf_dispose(&made);
+    *out = buf_take(&made, a);
     return out->ptr ? SILT_OK : error_no_memory(err);
+}
+
+silt_status source_read_formats(const file_source *s, arena *a, str *date_format, str *timestamp_format, silt_error *err) {
+    str date = source_option(&s->options, "dateFormat", STR("")), timestamp = source_option(&s->options, "timestampFormat", STR(""));
+    *date_format = *timestamp_format = STR("");
+    if (date.len && !str_eqz(date, "yyyy-MM-dd")) TRY(java_format(date, a, date_format, err));
+    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX) TRY(java_format(timestamp, a, timestamp_format, err));
+    return SILT_OK;
 }

@@ -40,7 +40,7 @@ silt_status source_print_blocks(const file_source *s, print_block_fn print, buf 
 /** An expression of the type over a text column, NULL where the text is no such value. Formats are strptime's or null. */
 void source_write_conversion(const file_source *s, str text, const data_type *type, str date_format, str timestamp_format,
                              buf *out);
-/** Java's date pattern → strptime's; UNSUPPORTED_FEATURE for letters that have none. */
-silt_status source_java_format(str pattern, arena *a, str *out, silt_error *err) MUST_CHECK;
+/** The options dateFormat and timestampFormat as strptime's patterns; empty: Spark's own forms. INVALID_PARAMETER_VALUE for letters that have no such. */
+silt_status source_read_formats(const file_source *s, arena *a, str *date_format, str *timestamp_format, silt_error *err) MUST_CHECK;
 
 #endif

@@ -13,13 +13,7 @@ typedef struct json_dialect {
 
 static silt_status read_dialect(const file_source *s, json_dialect *d, arena *a, silt_error *err) {
     TRY(source_option_bool(&s->options, "multiLine", false, &d->multi_line, err));
-    str date = source_option(&s->options, "dateFormat", STR("")),
-        timestamp = source_option(&s->options, "timestampFormat", STR(""));
-    d->date_format = d->timestamp_format = STR("");
-    if (date.len && !str_eqz(date, "yyyy-MM-dd")) TRY(source_java_format(date, a, &d->date_format, err));
-    if (timestamp.len && str_find_char(timestamp, '[') == SIZE_MAX)
-        TRY(source_java_format(timestamp, a, &d->timestamp_format, err));
-    return SILT_OK;
+    return source_read_formats(s, a, &d->date_format, &d->timestamp_format, err);
 }
 
 static const char *reader_format(const json_dialect *d) { return d->multi_line ? "auto" : "newline_delimited"; }

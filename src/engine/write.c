@@ -128,8 +128,7 @@ static silt_status name_file(writer *w, const value *partition, str *out_relativ
                   w->spec->folder.len; /* Spark's two committers differ here; its change files are always partitioned */
     buf_printf(&path, "%s-%05zu-%s%cc000%s", w->spec->file_prefix ? w->spec->file_prefix : "part", w->n_open, uuid,
                dotted ? '.' : '-', w->format.suffix);
-    *out_relative = buf_ok(&path) ? arena_str(w->arena, buf_str(&path)) : STR_NULL;
-    buf_dispose(&path);
+    *out_relative = buf_take(&path, w->arena);
     return out_relative->ptr ? SILT_OK : error_no_memory(err);
 }
 

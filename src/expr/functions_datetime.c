@@ -168,8 +168,7 @@ static silt_status print_format(printer *p, const expr *e) {
         st = print_expr(p, e->args[0]);
     }
     p->out = kept;
-    ts = arena_str(p->a, buf_str(&text));
-    buf_dispose(&text);
+    ts = print_take(p, &text);
     TRY(st);
     bool zoned = seconds || e->args[0]->type->id == TYPE_TIMESTAMP;
     buf_append_z(p->out, "silt_date_format(");

@@ -76,8 +76,7 @@ static silt_status print_variant_get(printer *p, const expr *e) {
     silt_status st =
         print_template(p, nested ? "json_extract(CAST($1 AS JSON), $2)" : "json_extract_string(CAST($1 AS JSON), $2)", e);
     p->out = kept;
-    str source = arena_str(p->a, buf_str(&text));
-    buf_dispose(&text);
+    str source = print_take(p, &text);
     TRY(st);
     if (nested) {
         buf_printf(p->out, "%s(%.*s AS ", is_try ? "TRY_CAST" : "CAST", STR_ARG(source));

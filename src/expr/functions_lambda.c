@@ -80,8 +80,7 @@ static silt_status print_exists(printer *p, const expr *e) {
     silt_status st = print_expr(p, e->args[1]);
     buf_append_char(&text, ')');
     p->out = kept;
-    tests = arena_str(p->a, buf_str(&text));
-    buf_dispose(&text);
+    tests = print_take(p, &text);
     TRY(st);
     buf_printf(p->out,
                "CASE WHEN list_contains(%.*s, %s) THEN %s WHEN len(list_filter(%.*s, lambda t: t IS NULL)) > 0 THEN NULL WHEN "

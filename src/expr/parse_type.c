@@ -22,8 +22,7 @@ static silt_status struct_fields(parser *p, field **out, size_t *out_count) {
             json_write_key(&b, &first, "comment");
             json_write_str(&b, comment);
             buf_append_char(&b, '}');
-            f.metadata = arena_str(p->a, buf_str(&b));
-            buf_dispose(&b);
+            f.metadata = buf_take(&b, p->a);
             if (!f.metadata.ptr) return error_no_memory(p->err);
         }
         if (!ARENA_PUSH(p->a, fields, count, capacity, f)) return error_no_memory(p->err);

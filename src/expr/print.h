@@ -39,6 +39,8 @@ struct printer {
 silt_status print_expr(printer *p, const expr *e) MUST_CHECK;
 /** The same into the printer's arena, to be printed in more than one place. */
 silt_status print_expr_text(printer *p, const expr *e, str *out) MUST_CHECK;
+/** The buffer's text in the printer's arena, the buffer disposed of; where there was no memory, what is printed fails as a whole (buf_ok). */
+str print_take(printer *p, buf *b);
 silt_status print_exprs(printer *p, expr *const *items, size_t n, const char *separator) MUST_CHECK;
 silt_status print_template(printer *p, const char *text, const expr *call) MUST_CHECK;
 void print_string(printer *p, str s); /**< a DuckDB string literal, any bytes */

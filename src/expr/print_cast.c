@@ -440,8 +440,7 @@ static silt_status struct_body(printer *p, str name, const void *ctx) {
         print_string(p, job->from->fields[i].name);
         buf_append_char(&member, ')');
         p->out = kept;
-        str text = arena_str(p->a, buf_str(&member));
-        buf_dispose(&member);
+        str text = print_take(p, &member);
         TRY(print_value_cast(p, (operand){.text = text}, &part));
     }
     buf_append_z(p->out, "} END");

@@ -39,6 +39,12 @@ silt_status print_expr_text(printer *p, const expr *e, str *out) {
     return st;
 }
 
+str print_take(printer *p, buf *b) {
+    str text = buf_take(b, p->a);
+    if (str_is_null(text)) p->out->failed = true;
+    return text;
+}
+
 silt_status print_exprs(printer *p, expr *const *items, size_t n, const char *separator) {
     for (size_t i = 0; i < n; i++) {
         if (i) buf_append_z(p->out, separator);
@@ -225,8 +231,7 @@ static void print_padded_struct(printer *p, str text, const data_type *t) {
         p->out = &name;
         print_string(p, t->fields[i].name);
         p->out = kept;
-        str quoted = arena_str(p->a, buf_str(&name));
-        buf_dispose(&name);
+        str quoted = print_take(p, &name);
         buf_append_z(p->out, i ? ", " : "");
         buf_append(p->out, quoted);
         buf_append_z(p->out, ": ");
@@ -322,8 +327,7 @@ void print_order_key(printer *p, str text, const data_type *t) {
         print_string(p, t->fields[i].name);
         buf_append_char(&part, ')');
         p->out = kept;
-        str member = arena_str(p->a, buf_str(&part));
-        buf_dispose(&part);
+        str member = print_take(p, &part);
         buf_printf(p->out, "%s'f%zu': %.*s IS NOT NULL, 'v%zu': ", i ? ", " : "", i, STR_ARG(member), i);
         print_order_key(p, member, t->fields[i].type);
     }

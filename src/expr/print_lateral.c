@@ -173,10 +173,8 @@ silt_status print_flat_view(printer *p, const relation *r, condition_list *condi
                      : print_is_flat_view(r->left) ? print_flat_view(p, r->left, &inside)
                                                    : print_relation(p, r->left);
     p->out = kept;
-    str from_text = arena_str(p->a, buf_str(&from));
-    buf_dispose(&from);
+    str from_text = print_take(p, &from);
     TRY(st);
-    if (!from_text.ptr) return error_no_memory(p->err);
     buf_append_z(p->out, "(SELECT ");
     take_all(p, r->left, &first);
     TRY(print_generated(p, r, &first));

@@ -78,8 +78,7 @@ static silt_status set_metadata(const alter_run *run, field *f, const char *key,
         buf b;
         buf_init(&b, BUF_MAX_DEFAULT);
         json_write_str(&b, text);
-        json = buf_ok(&b) ? arena_str(run->o->a, buf_str(&b)) : STR_NULL;
-        buf_dispose(&b);
+        json = buf_take(&b, run->o->a);
         if (str_is_null(json)) return exhausted(run);
     }
     f->metadata = field_metadata_set(f->metadata.len ? f->metadata : STR("{}"), key, json, run->o->a);

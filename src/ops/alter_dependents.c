@@ -105,8 +105,7 @@ silt_status alter_stats_columns(const alter_run *run, str_map *configuration, na
     buf out;
     buf_init(&out, BUF_MAX_DEFAULT);
     silt_status status = rewrite_list(run, text, path, new_name, &out);
-    changed = buf_ok(&out) ? arena_str(run->o->a, buf_str(&out)) : STR_NULL;
-    buf_dispose(&out);
+    changed = buf_take(&out, run->o->a);
     TRY(status);
     return str_is_null(changed) ? error_no_memory(run->o->err) : alter_configuration_set(run, configuration, str_of(key), changed);
 }

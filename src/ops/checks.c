@@ -231,8 +231,7 @@ static silt_status spark_text(const op *o, const expr *e, str *out) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     expr_print_spark(e, &b);
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 

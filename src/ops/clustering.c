@@ -30,8 +30,7 @@ static silt_status resolve(const op *o, const data_type *schema, str text, uint3
         identifier_write(&shown, at->fields[index].name);
         at = at->fields[index].type;
     }
-    *out_text = buf_ok(&shown) ? arena_str(o->a, buf_str(&shown)) : STR_NULL;
-    buf_dispose(&shown);
+    *out_text = buf_take(&shown, o->a);
     *out_path = path;
     *out_depth = name.count;
     return str_is_null(*out_text) ? error_no_memory(o->err) : SILT_OK;
@@ -138,9 +137,7 @@ static str logical_path(const data_type *schema, const json_node *path, arena *a
         if (i) buf_append_char(&text, '.');
         identifier_write(&text, logical_name(&schema, path->values[i].text));
     }
-    str out = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
-    buf_dispose(&text);
-    return out;
+    return buf_take(&text, a);
 }
 
 silt_status ops_clustering_paths(const delta_snapshot *s, arena *a, const json_node **out, silt_error *err) {
@@ -173,8 +170,7 @@ silt_status ops_clustering_by_names(const delta_snapshot *s, arena *a, str *out_
         buf_append_char(&text, ']');
     }
     buf_append_z(&text, "],\"domainName\":\"" CLUSTERING_DOMAIN "\"}");
-    *out_domain = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
-    buf_dispose(&text);
+    *out_domain = buf_take(&text, a);
     return str_is_null(*out_domain) ? error_no_memory(err) : SILT_OK;
 }
 

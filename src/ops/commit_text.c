@@ -51,9 +51,7 @@ void ops_json_object_names(json_object *j, const char *key, const str *names, si
 
 str ops_json_object_end(json_object *j, arena *a) {
     buf_append_char(&j->text, '}');
-    str out = buf_ok(&j->text) ? arena_str(a, buf_str(&j->text)) : STR_NULL;
-    buf_dispose(&j->text);
-    return out;
+    return buf_take(&j->text, a);
 }
 
 str ops_write_parameters(const op *o, const write_words *w) {

@@ -27,9 +27,7 @@ str ops_condition_text(const op *o, const expr *condition) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     expr_print_spark(condition, &b);
-    str text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, o->a);
 }
 
 /* ---- the change feed ---- */

@@ -23,8 +23,7 @@ static silt_status value_text(const json_node *node, arena *a, str *out, silt_er
     }
     buf_init(&b, BUF_MAX_DEFAULT);
     json_write_node(&b, node);
-    *out = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, a);
     return str_is_null(*out) ? error_no_memory(err) : SILT_OK;
 }
 

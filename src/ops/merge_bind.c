@@ -39,9 +39,7 @@ static str text_of(const op *o, const expr *e) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     expr_print_spark(e, &b);
-    str text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, o->a);
 }
 
 /* Unbound: what Spark refuses whatever the names mean. */

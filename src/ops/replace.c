@@ -184,8 +184,7 @@ static silt_status join_columns(replace_run *r) {
         buf_append(&b, r->spec->replace.columns[i]);
     }
     buf_append_char(&b, ')');
-    r->using_text = buf_ok(&b) ? arena_str(r->o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    r->using_text = buf_take(&b, r->o->a);
     return str_is_null(r->using_text) ? error_no_memory(r->o->err) : SILT_OK;
 }
 

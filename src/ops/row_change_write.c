@@ -35,8 +35,7 @@ static silt_status loosen_stats(const op *o, str stats, int64_t physical, str *o
     if (!ok) buf_clear(&b), buf_append_char(&b, '{'), counted = false;
     if (!counted) buf_printf(&b, "\"numRecords\":%lld,", (long long)physical);
     buf_append_z(&b, "\"tightBounds\":false}");
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 

@@ -54,8 +54,7 @@ static silt_status json_type_text(const op *o, const data_type *type, str *out) 
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     schema_write_json(&b, type);
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 

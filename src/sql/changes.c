@@ -147,8 +147,7 @@ silt_status resolve_change_options(run *r, const resolved_table *t, const relati
     if (status == SILT_OK && !from) status = err_DELTA_NO_START_FOR_CDC_READ(err);
     if (status == SILT_OK) status = write_boundary(&b, rel, "endingVersion", "endingTimestamp", "ending", &to, err);
     buf_append_char(&b, ')');
-    *out_view = buf_ok(&b) ? arena_str(r->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out_view = buf_take(&b, r->a);
     TRY(status);
     return str_is_null(*out_view) ? error_no_memory(err) : SILT_OK;
 }

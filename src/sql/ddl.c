@@ -209,10 +209,8 @@ static silt_status view_text(run *r, str *out, silt_error *err) {
         buf_append_char(&b, '`');
     }
     buf_append_char(&b, ')');
-    *out = arena_str(r->a, buf_str(&b));
-    bool ok = buf_ok(&b) && out->ptr;
-    buf_dispose(&b);
-    return ok ? SILT_OK : error_no_memory(err);
+    *out = buf_take(&b, r->a);
+    return out->ptr ? SILT_OK : error_no_memory(err);
 }
 
 static silt_status create_temp_view(run *r, str text, silt_error *err) {

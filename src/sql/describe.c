@@ -37,10 +37,8 @@ static silt_status table_properties_text(run *r, const delta_snapshot *snapshot,
     buf_append_char(&b, '[');
     for (size_t i = 0; i < c->count; i++) buf_printf(&b, "%.*s=%.*s,", STR_ARG(c->keys[i]), STR_ARG(c->values[i]));
     buf_printf(&b, "delta.minReaderVersion=%d,delta.minWriterVersion=%d]", p->min_reader_version, p->min_writer_version);
-    *out = arena_str(r->a, buf_str(&b));
-    bool ok = buf_ok(&b) && out->ptr;
-    buf_dispose(&b);
-    return ok ? SILT_OK : error_no_memory(err);
+    *out = buf_take(&b, r->a);
+    return out->ptr ? SILT_OK : error_no_memory(err);
 }
 
 static silt_status describe_extended(run *r, const resolved_table *t, const delta_snapshot *snapshot, silt_error *err) {

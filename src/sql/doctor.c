@@ -96,9 +96,7 @@ static str quoted_name(run *r, str database, str name) {
     identifier_write(&b, database);
     buf_append_char(&b, '.');
     identifier_write(&b, name);
-    str s = buf_ok(&b) ? arena_str(r->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return s;
+    return buf_take(&b, r->a);
 }
 
 static str quoted_path(run *r, str path) {
@@ -110,9 +108,7 @@ static str quoted_path(run *r, str path) {
         buf_append_char(&b, path.ptr[i]);
     }
     buf_append_char(&b, '`');
-    str s = buf_ok(&b) ? arena_str(r->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return s;
+    return buf_take(&b, r->a);
 }
 
 static silt_status examine_resolved(run *r, const resolved_table *t, const doctor_options *o, tally *done, silt_error *err) {

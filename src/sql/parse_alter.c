@@ -16,8 +16,7 @@ static silt_status json_text(parser *p, str text, str *out) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     json_write_str(&b, text);
-    *out = buf_ok(&b) ? arena_str(p->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, p->a);
     return out->ptr ? SILT_OK : error_no_memory(p->err);
 }
 

@@ -46,8 +46,7 @@ static silt_status java_timestamp(run *r, int64_t us, str *out, silt_error *err)
     buf_init(&b, 128);
     time_write_timestamp_short(&b, us, ' ');
     if (us % 1000000 == 0) buf_append_z(&b, ".0");
-    *out = buf_ok(&b) ? arena_str(r->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, r->a);
     return str_is_null(*out) ? error_no_memory(err) : SILT_OK;
 }
 

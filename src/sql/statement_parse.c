@@ -30,46 +30,26 @@ silt_status parse_table_name(parser *p, relation **out) {
     return SILT_OK;
 }
 
-silt_status parse_name_list(parser *p, const str **out, size_t *out_count) {
-    str *names = NULL;
-    size_t n = 0, capacity = 0;
-    TRY(parser_expect_op(p, "("));
-    do {
-        name_parts name;
-        TRY(parser_name(p, &name));
-        str joined = name.parts[0];
-        for (size_t i = 1; i < name.count; i++) {
-            joined = arena_printf(p->a, "%.*s.%.*s", STR_ARG(joined), STR_ARG(name.parts[i]));
-            if (!joined.ptr) return error_no_memory(p->err);
-        }
-        if (!ARENA_PUSH(p->a, names, n, capacity, joined)) return error_no_memory(p->err);
-    } while (parser_accept_op(p, ","));
-    TRY(parser_expect_op(p, ")"));
-    *out = names;
-    *out_count = n;
-    return SILT_OK;
-}
-
-static str quoted_name(parser *p, const name_parts *name) {
+/* a.b.c; quoted: as text that names the same when it is parsed again. */
+static str dotted(parser *p, const name_parts *name, bool quoted) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     for (size_t i = 0; i < name->count; i++) {
         if (i) buf_append_char(&b, '.');
-        identifier_write(&b, name->parts[i]);
+        if (quoted) identifier_write(&b, name->parts[i]);
+        else buf_append(&b, name->parts[i]);
     }
-    str out = buf_ok(&b) ? arena_str(p->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, p->a);
 }
 
-silt_status parse_cluster_columns(parser *p, const str **out, size_t *out_count) {
+static silt_status name_list(parser *p, bool quoted, const str **out, size_t *out_count) {
     str *names = NULL;
     size_t n = 0, capacity = 0;
     TRY(parser_expect_op(p, "("));
     do {
         name_parts name;
         TRY(parser_name(p, &name));
-        str text = quoted_name(p, &name);
+        str text = dotted(p, &name, quoted);
         if (!text.ptr || !ARENA_PUSH(p->a, names, n, capacity, text)) return error_no_memory(p->err);
     } while (parser_accept_op(p, ","));
     TRY(parser_expect_op(p, ")"));
@@ -77,6 +57,10 @@ silt_status parse_cluster_columns(parser *p, const str **out, size_t *out_count)
     *out_count = n;
     return SILT_OK;
 }
+
+silt_status parse_name_list(parser *p, const str **out, size_t *out_count) { return name_list(p, false, out, out_count); }
+
+silt_status parse_cluster_columns(parser *p, const str **out, size_t *out_count) { return name_list(p, true, out, out_count); }
 
 static bool accept_if_not_exists(parser *p) {
     const token *third = parser_peek(p, 2);

@@ -30,7 +30,5 @@ str field_metadata_set(str metadata, const char *key, str json_value, arena *a) 
         buf_append(&b, json_value);
     }
     buf_append_char(&b, '}');
-    str out = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, a);
 }

@@ -115,9 +115,7 @@ static str text_in_arena(void (*write)(buf *, const data_type *), const data_typ
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     write(&b, type);
-    str s = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return s;
+    return buf_take(&b, a);
 }
 
 str type_simple(const data_type *type, arena *a) { return text_in_arena(type_write_simple, type, a); }

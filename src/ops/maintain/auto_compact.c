@@ -139,8 +139,7 @@ static silt_status predicate_text(const optimize_run *r, const uint8_t *flags, s
         print_partition(m, &r->partitions[i], &b);
         if (seen > 1) buf_append_char(&b, ')');
     }
-    *out = buf_ok(&b) ? arena_str(r->o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, r->o->a);
     return str_is_null(*out) ? error_no_memory(r->o->err) : SILT_OK;
 }
 

@@ -172,9 +172,7 @@ static str schema_text(const op *o, const delta_metadata *m) {
     if (!str_is_null(m->schema_json)) return m->schema_json;
     buf_init(&b, BUF_MAX_DEFAULT);
     schema_write_json(&b, m->schema);
-    str text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, o->a);
 }
 
 /* The clone is what it would become: no commit says so again. */

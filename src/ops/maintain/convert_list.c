@@ -181,9 +181,7 @@ static str action_path(const op *o, str path) {
         if (encoded.ptr[i] == ':' && i < slash) buf_append_z(&b, "%3A");
         else buf_append_char(&b, encoded.ptr[i]);
     }
-    str out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, o->a);
 }
 
 silt_status convert_files_add(const op *o, const convert_files *f, size_t i, delta_add *out) {

@@ -31,9 +31,7 @@ static str unescape(const op *o, str s) {
         buf_append_char(&b, c >= 0x80 ? (char)(0x80 | (c & 0x3f)) : (char)c);
         i += 2;
     }
-    str text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, o->a);
 }
 
 static silt_status take_component(const op *o, str component, size_t at, folder_values *out) {
@@ -69,9 +67,7 @@ static str join_names(const op *o, const str *names, size_t n, bool reversed) {
         buf_append(&b, names[reversed ? n - 1 - i : i]);
         buf_append_char(&b, '`');
     }
-    str text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, o->a);
 }
 
 static silt_status wrong_number(const op *o, const convert_files *f, const convert_folder *folder, const field *columns, size_t n,

@@ -181,9 +181,7 @@ static str scan_text(const op *o, const stats_plan *plan, const wanted_slots *w,
         write_item(&sql, is_text ? ", substring(max(" : ", max(", w->own, w->columns[i], column, is_text ? cut : ")");
     }
     buf_append_z(&sql, " FROM files GROUP BY files.silt_file");
-    str text = buf_ok(&sql) ? arena_str(o->a, buf_str(&sql)) : STR_NULL;
-    buf_dispose(&sql);
-    return text;
+    return buf_take(&sql, o->a);
 }
 
 /* The files' own integers may be narrower than the table's: the values are the same. */

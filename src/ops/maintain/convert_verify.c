@@ -18,8 +18,7 @@ static silt_status partition_name(const op *o, const field *columns, size_t n, c
         if (i) buf_append_char(&b, '/');
         partition_folder_write(&b, columns[i].name, &values[i], o->a);
     }
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 
@@ -87,8 +86,7 @@ static silt_status count_table(const op *o, const delta_snapshot *s, query_value
     }
     buf_append_z(&sql, "count(1) FROM files");
     if (m->n_partition_columns) buf_append_z(&sql, " GROUP BY ALL");
-    str text = buf_ok(&sql) ? arena_str(o->a, buf_str(&sql)) : STR_NULL;
-    buf_dispose(&sql);
+    str text = buf_take(&sql, o->a);
     silt_status status = str_is_null(text) ? error_no_memory(o->err) : parser_init(&p, text, o->a, o->err);
     if (status == SILT_OK) status = parser_query(&p, &q);
     rel = ARENA_NEW(o->a, relation);

@@ -26,9 +26,7 @@ static str columns_text(const op *o, const str *names, size_t n, const char *bef
         buf_append(&b, names[i]);
     }
     buf_append_z(&b, behind);
-    str out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, o->a);
 }
 
 /* As written, each part quoted where it must be. */
@@ -39,8 +37,7 @@ static silt_status curve_name(const op *o, const name_parts *column, str *out) {
         if (i) buf_append_char(&b, '.');
         identifier_write(&b, column->parts[i]);
     }
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 

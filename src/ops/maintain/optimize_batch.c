@@ -210,8 +210,7 @@ static silt_status partition_folder(const optimize_batch *b, const optimize_bin 
         if (i) buf_append_char(&path, '/');
         partition_folder_write(&path, m->partition_columns[i], &p->values[i], b->o.a);
     }
-    *out = buf_ok(&path) ? arena_str(b->o.a, buf_str(&path)) : STR_NULL;
-    buf_dispose(&path);
+    *out = buf_take(&path, b->o.a);
     return str_is_null(*out) ? error_no_memory(b->o.err) : SILT_OK;
 }
 

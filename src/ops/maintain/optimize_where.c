@@ -20,9 +20,7 @@ static str partition_names(const op *o, const delta_metadata *m) {
     buf b;
     buf_init(&b, BUF_MAX_DEFAULT);
     for (size_t i = 0; i < m->n_partition_columns; i++) buf_printf(&b, "%s%.*s", i ? ", " : "", STR_ARG(m->partition_columns[i]));
-    str text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, o->a);
 }
 
 static str dotted(const op *o, name_parts name) {

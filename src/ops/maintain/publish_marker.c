@@ -51,9 +51,7 @@ static str layout_text(const publish_run *r) {
         if (i) buf_append_char(&b, '/');
         buf_append(&b, hive_escape(m->partition_columns[i], r->o->a));
     }
-    str text = buf_ok(&b) ? arena_str(r->o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, r->o->a);
 }
 
 static void write_marker(const publish_run *r, str fingerprint, const str *files, size_t n, str layout, buf *out) {

@@ -25,8 +25,7 @@ static silt_status folder_of(const listing *l, const delta_add *add, str *out) {
         if (i) buf_append_char(&b, '/');
         if (status == SILT_OK) partition_folder_write(&b, l->columns[i].name, &v, o->a);
     }
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     TRY(status);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }

@@ -47,9 +47,7 @@ static str time_text(int64_t ms, arena *a) {
     buf b;
     buf_init(&b, 128);
     time_write_timestamp(&b, ms * 1000, ' ', 0, " UTC");
-    str text = arena_str(a, buf_str(&b));
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, a);
 }
 
 /* A retention below the table's own takes time travel away that readers may count on. */

@@ -241,9 +241,7 @@ static str block_name(const char *upload, size_t i, arena *a) {
     buf_init(&b, 256);
     int n = snprintf(name, sizeof name, "%.36s-%05zu", upload, i);
     base64_write(&b, (const uint8_t *)name, (size_t)n);
-    str out = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, a);
 }
 
 static silt_status block_request(const char *upload, str url, str local, int64_t size, int64_t piece, size_t i, http_request *out, arena *a, silt_error *err) {
@@ -283,8 +281,7 @@ static silt_status put_block_list(azure_store *z, const char *upload, str key, s
         buf_printf(&body, "<Latest>%.*s</Latest>", STR_ARG(name));
     }
     buf_append_z(&body, "</BlockList>");
-    r.body = buf_ok(&body) ? arena_str(a, buf_str(&body)) : STR_NULL;
-    buf_dispose(&body);
+    r.body = buf_take(&body, a);
     r.url = str_is_null(url) ? STR_NULL : arena_printf(a, "%.*s?comp=blocklist", STR_ARG(url));
     if (str_is_null(r.body) || str_is_null(r.url)) return error_no_memory(err);
     silt_status status = object_send(&z->object, &r, "Writing", a, &answer, err);

@@ -107,7 +107,5 @@ str azure_signature(str key, str text, arena *a) {
     if (!HMAC(EVP_sha256(), key.ptr, (int)key.len, (const unsigned char *)text.ptr, text.len, digest, &length)) return STR_NULL;
     buf_init(&b, 256);
     base64_write(&b, digest, length);
-    str signature = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return signature;
+    return buf_take(&b, a);
 }

@@ -62,9 +62,7 @@ static str url_safe(str bytes, arena *a) {
     base64_write(&b, (const uint8_t *)bytes.ptr, bytes.len);
     for (size_t i = 0; i < b.len; i++) b.ptr[i] = b.ptr[i] == '+' ? '-' : b.ptr[i] == '/' ? '_' : b.ptr[i];
     while (b.len > 0 && b.ptr[b.len - 1] == '=') b.len--;
-    str text = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, a);
 }
 
 static bool is_of_hdfs(str kind) { return str_eqz(kind, "HDFS_DELEGATION_TOKEN") || str_eqz(kind, "WEBHDFS delegation") || str_eqz(kind, "SWEBHDFS delegation"); }

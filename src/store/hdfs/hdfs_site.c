@@ -272,10 +272,8 @@ static silt_status file_settings(const hdfs_conf *c, arena *a, hdfs_site *out, s
         buf_printf(&file, "&permission=%o&unmaskedpermission=666", 0666 & ~mask);
         out->folder_params = arena_printf(a, "&permission=%o&unmaskedpermission=777", 0777 & ~mask);
     }
-    out->file_params = arena_str(a, buf_str(&file));
-    bool ok = buf_ok(&file) && !str_is_null(out->file_params) && !str_is_null(out->folder_params);
-    buf_dispose(&file);
-    return ok ? SILT_OK : error_no_memory(err);
+    out->file_params = buf_take(&file, a);
+    return !str_is_null(out->file_params) && !str_is_null(out->folder_params) ? SILT_OK : error_no_memory(err);
 }
 
 static int64_t number(const hdfs_conf *c, const char *key, int64_t absent, int64_t max) {

@@ -154,9 +154,7 @@ static str table_body(const dynamodb *d, arena *a) {
     buf_append_z(&b, "{\"TableName\":");
     json_write_str(&b, d->table);
     buf_append_char(&b, '}');
-    str out = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, a);
 }
 
 static silt_status create_table(dynamodb *d, arena *a, silt_error *err) {
@@ -169,8 +167,7 @@ static silt_status create_table(dynamodb *d, arena *a, silt_error *err) {
     buf_append_z(&b, ",\"AttributeDefinitions\":[{\"AttributeName\":\"tablePath\",\"AttributeType\":\"S\"},{\"AttributeName\":\"fileName\",\"AttributeType\":\"S\"}],"
                      "\"KeySchema\":[{\"AttributeName\":\"tablePath\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"fileName\",\"KeyType\":\"RANGE\"}],");
     buf_printf(&b, "\"ProvisionedThroughput\":{\"ReadCapacityUnits\":%lld,\"WriteCapacityUnits\":%lld}}", (long long)d->rcu, (long long)d->wcu);
-    str body = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    str body = buf_take(&b, a);
     if (str_is_null(body)) return error_no_memory(err);
     TRY(send(d, "CreateTable", body, "making the table", a, &r, &status, err));
     if (str_is_null(r.fault) || str_eqz(r.fault, "ResourceInUseException")) return SILT_OK; /* made just now by somebody else */
@@ -186,8 +183,7 @@ static void set_time_to_live(dynamodb *d, arena *a) {
     buf_append_z(&b, "{\"TableName\":");
     json_write_str(&b, d->table);
     buf_append_z(&b, ",\"TimeToLiveSpecification\":{\"AttributeName\":\"expireTime\",\"Enabled\":true}}");
-    str body = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    str body = buf_take(&b, a);
     if (!str_is_null(body)) (void)!send(d, "UpdateTimeToLive", body, "setting the time to live", a, &r, &status, NULL);
 }
 
@@ -279,8 +275,7 @@ silt_status dynamodb_get(dynamodb *d, str table_path, str file_name, arena *a, d
     buf_append_char(&b, ',');
     write_text(&b, "fileName", file_name);
     buf_append_z(&b, "}}");
-    str body = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    str body = buf_take(&b, a);
     if (str_is_null(body)) return error_no_memory(err);
     TRY(send(d, "GetItem", body, "reading an entry", a, &r, &status, err));
     if (!str_is_null(r.fault)) return failure(d, "Reading an entry", r.fault, status, err);
@@ -297,8 +292,7 @@ silt_status dynamodb_latest(dynamodb *d, str table_path, arena *a, dynamodb_entr
     buf_append_z(&b, ",\"ConsistentRead\":true,\"ScanIndexForward\":false,\"Limit\":1,\"KeyConditionExpression\":\"tablePath = :t\",\"ExpressionAttributeValues\":{");
     write_text(&b, ":t", table_path);
     buf_append_z(&b, "}}");
-    str body = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    str body = buf_take(&b, a);
     if (str_is_null(body)) return error_no_memory(err);
     TRY(send(d, "Query", body, "reading the newest entry", a, &r, &status, err));
     if (str_eqz(r.fault, "ResourceNotFoundException")) return err_FILE_NOT_FOUND(err, table_path); /* no table, no entries: reading makes none */
@@ -317,9 +311,7 @@ static str put_body(const dynamodb *d, const dynamodb_entry *e, bool overwrite, 
     dynamodb_entry_write(e, &b);
     if (!overwrite) buf_append_z(&b, ",\"ConditionExpression\":\"attribute_not_exists(fileName)\"");
     buf_append_char(&b, '}');
-    str out = buf_ok(&b) ? arena_str(a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return out;
+    return buf_take(&b, a);
 }
 
 /* OK: it is ours. EXISTS: another's. NOT_FOUND: neither. UNKNOWN. */

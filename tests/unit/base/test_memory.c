@@ -155,6 +155,25 @@ static void a_buffer_stops_at_its_maximum(void **state) {
     assert_non_null(buf_str(&b).ptr);
 }
 
+/* What an arena takes over is whole, or nothing; the buffer is empty either way. */
+static void a_buffer_is_taken(void **state) {
+    (void)state;
+    arena *a = arena_new();
+    buf b;
+    buf_init(&b, 4);
+    buf_append_z(&b, "1234");
+    str text = buf_take(&b, a);
+    assert_true(str_eqz(text, "1234"));
+    assert_null(b.ptr);
+    assert_true(buf_take(&b, a).ptr && buf_take(&b, a).len == 0);
+    buf_append_z(&b, "123");
+    buf_append_z(&b, "45");
+    assert_true(str_is_null(buf_take(&b, a)));
+    assert_null(b.ptr);
+    assert_true(buf_ok(&b));
+    arena_free(a);
+}
+
 static void a_buffer_prints(void **state) {
     (void)state;
     buf b;
@@ -196,6 +215,7 @@ int main(void) {
         cmocka_unit_test(growing_keeps_the_bytes),
         cmocka_unit_test(copies_end_in_nul),
         cmocka_unit_test(a_buffer_stops_at_its_maximum),
+        cmocka_unit_test(a_buffer_is_taken),
         cmocka_unit_test(a_buffer_prints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,13 @@ static void csv_options(void **state) {
     assert_string_equal(content_of(t), "x;y,null\nit's,2024-01-31");
 }
 
+/* java.time: '' is a quote, inside quotes and outside. */
+static void csv_quotes_in_patterns(void **state) {
+    (void)state;
+    write_text("quotes.csv", "31'01 o'clock 2024\n");
+    assert_string_equal(content_of(open_source("csv", "quotes.csv", "dateFormat=dd''MM 'o''clock' yyyy", "d DATE")), "2024-01-31");
+}
+
 static void csv_malformed_fields_by_mode(void **state) {
     (void)state;
     write_text("bad.csv", "1,1.5\nx,2\n3,2.0\n");
@@ -280,6 +287,7 @@ int main(void) {
         cmocka_unit_test(csv_infers_types_in_sparks_order),
         cmocka_unit_test(csv_timestamps_without_a_zone_are_the_sessions),
         cmocka_unit_test(csv_options),
+        cmocka_unit_test(csv_quotes_in_patterns),
         cmocka_unit_test(csv_malformed_fields_by_mode),
         cmocka_unit_test(csv_header_names),
         cmocka_unit_test(json_infers_sorted_fields),
