@@ -9,7 +9,7 @@ fresh process finds without the proxy:
   "unknown"   is there once or not at all; rare
   "failed"    is not there
 """
-import argparse, collections, json, os, re, subprocess, sys, tempfile
+import collections, json, os, re, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib_remote as remote
 
@@ -113,8 +113,7 @@ def commits(store, level, total, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", action="append", choices=list(remote.STORES))
+    parser = remote.options_of(__doc__, remote.STORES)
     parser.add_argument("--level", action="append", choices=["entries", "sql"])
     parser.add_argument("--commits", type=int)
     parser.add_argument("--seed", type=int, default=20261130)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The golden tables that Spark wrote, read where they are put: every table on S3, and each on one of the others too (--all: on all). usage: golden.py [--store NAME]... [--only GLOB] [--all]"""
-import argparse, concurrent.futures, fnmatch, glob, json, os, subprocess, sys
+import concurrent.futures, fnmatch, glob, json, os, subprocess, sys
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")]
 import check_golden
 import lib_remote as remote
@@ -35,24 +35,19 @@ def check(s, expected, home):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", action="append", choices=[s for s in remote.STORES if s != "dynamodb"])
+    parser = remote.options_of(__doc__)
     parser.add_argument("--only", default="*")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
     results, home = remote.Results(), check_golden.HERE
     check_golden.call = call
     thirds = {"azure": 0, "gcs": 1, "hdfs": 2}
-    for store in options.store or ["s3", "azure", "gcs", "hdfs"]:
-        try: s = remote.server(store)
-        except remote.Missing as e:
-            results.skip("golden/" + store, e)
-            continue
+    for s in remote.servers("golden", results, options.store):
         check_golden.HERE = remote.location(s, "golden")  # tables are at HERE/path
         paths = sorted(p for p in glob.glob(os.path.join(home, "expected", "*.json")) if fnmatch.fnmatch(os.path.basename(p)[:-5], options.only))
-        for path in paths if options.all or store not in thirds else paths[thirds[store]::3]:
+        for path in paths if options.all or s.store not in thirds else paths[thirds[s.store]::3]:
             with open(path, encoding="utf-8") as f: expected = json.load(f)
-            results.run("golden/%s/%s" % (store, expected["table"]), check, s, expected, home)
+            results.run("golden/%s/%s" % (s.store, expected["table"]), check, s, expected, home)
     results.exit()
 
 

@@ -5,7 +5,7 @@ usage: kills.py [--store NAME]... [--level entries|sql] [--all]     --all: each 
 
 What the killed process was told is there, what it was not told of is there whole and once or not at all; the fresh process goes on, and all of it is there at the end.
 """
-import argparse, contextlib, itertools, os, subprocess, sys, tempfile
+import contextlib, itertools, os, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import commits
 import lib_remote as remote
@@ -76,8 +76,7 @@ def kills(store, level, ways):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", action="append", choices=list(remote.STORES))
+    parser = remote.options_of(__doc__, remote.STORES)
     parser.add_argument("--level", action="append", choices=["entries", "sql"])
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()

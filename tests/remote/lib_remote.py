@@ -2,7 +2,7 @@
 
 A server is the one that the environment names (SILT_TEST_S3=… as the starters in tests/services print), else one is started for this process alone and ended with it.
 """
-import atexit, base64, contextlib, datetime, hashlib, hmac, json, os, socket, subprocess, sys, tempfile, time, urllib.error, urllib.parse, urllib.request
+import argparse, atexit, base64, contextlib, datetime, hashlib, hmac, json, os, socket, subprocess, sys, tempfile, time, urllib.error, urllib.parse, urllib.request
 
 ROOT = os.environ.get("SILT_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("SILT_BUILD_DIR") or os.path.join(ROOT, "build/release")
@@ -11,6 +11,8 @@ SERVICES = os.path.join(ROOT, "tests/services")
 # name of a store: (starter, its variable)
 STORES = {"s3": ("s3", "SILT_TEST_S3"), "s3_weed": ("s3-weed", "SILT_TEST_S3_WEED"), "hdfs": ("hdfs", "SILT_TEST_HDFS"), "azure": ("azure", "SILT_TEST_AZURE"),
           "gcs": ("gcs", "SILT_TEST_GCS"), "dynamodb": ("dynamodb", "SILT_TEST_DYNAMODB")}
+FOUR = ("s3", "azure", "gcs", "hdfs")
+SERVERS = tuple(s for s in STORES if s != "dynamodb")  # dynamodb: another way of committing to s3
 
 
 class Missing(Exception):
@@ -67,6 +69,20 @@ def server(store, fresh=False):
         s.dynamodb = endpoint
     make_bucket(s)
     return s
+
+
+def options_of(doc, stores=SERVERS):
+    """A parser with --store, which may be said more than once."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", action="append", choices=list(stores))
+    return parser
+
+
+def servers(area, results, stores):
+    """The server of each store that was asked for, or of all four; one that cannot be had is skipped."""
+    for store in stores or FOUR:
+        try: yield server(store)
+        except Missing as e: results.skip("%s/%s" % (area, store), e)
 
 
 # --- requests that need a signature ---

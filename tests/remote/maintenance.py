@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What an operator does with a table in a store: every command says what it did (or that there was nothing to do), leaves the rows that it must, names the table by its URI where it fails, and asks
 the store no more often than it needs to. usage: maintenance.py [--store NAME]..."""
-import argparse, json, os, re, subprocess, sys, tempfile, urllib.parse
+import json, os, re, subprocess, sys, tempfile, urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib_remote as remote
 
@@ -148,19 +148,13 @@ STEPS = (make, tell, change, crowded, publish, mend, convert, nothing_there)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", action="append", choices=[s for s in remote.STORES if s != "dynamodb"])
-    options, results = parser.parse_args(), remote.Results()
-    for store in options.store or ["s3", "azure", "gcs", "hdfs"]:
-        try: server = remote.server(store)
-        except remote.Missing as e:
-            results.skip("maintenance/" + store, e)
-            continue
+    options, results = remote.options_of(__doc__).parse_args(), remote.Results()
+    for server in remote.servers("maintenance", results, options.store):
         with remote.Proxy(server.port) as proxy:
             o = Operator(server, proxy)
             for step in STEPS:
                 o.problems = []
-                results.run("maintenance/%s/%s" % (store, step.__name__), lambda: step(o) or o.problems)  # pylint: disable=cell-var-from-loop
+                results.run("maintenance/%s/%s" % (server.store, step.__name__), lambda: step(o) or o.problems)  # pylint: disable=cell-var-from-loop
     results.exit()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Silt prints about a table in a store names it so that the name can be used again: errors give the whole URI of a table, folder or file, never a path that would be one of the local disk, and
 the doctor's commands work as they stand. usage: names.py [--store NAME]..."""
-import argparse, json, os, re, shlex, subprocess, sys, tempfile
+import json, os, re, shlex, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib_remote as remote
 from maintenance import fetch, remove
@@ -150,19 +150,13 @@ STEPS = (doctor, logs, locations, dynamodb_traces, warehouse)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", action="append", choices=[s for s in remote.STORES if s != "dynamodb"])
-    options, results = parser.parse_args(), remote.Results()
-    for store in options.store or ["s3", "azure", "gcs", "hdfs"]:
-        try: server = remote.server(store)
-        except remote.Missing as e:
-            results.skip("names/" + store, e)
-            continue
+    options, results = remote.options_of(__doc__).parse_args(), remote.Results()
+    for server in remote.servers("names", results, options.store):
         with tempfile.TemporaryDirectory() as cwd:
             n = Namer(server, cwd)
             for step in STEPS:
                 n.problems = []
-                results.run("names/%s/%s" % (store, step.__name__), lambda: step(n) or n.problems)  # pylint: disable=cell-var-from-loop
+                results.run("names/%s/%s" % (server.store, step.__name__), lambda: step(n) or n.problems)  # pylint: disable=cell-var-from-loop
     results.exit()
 
 

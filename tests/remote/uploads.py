@@ -5,7 +5,7 @@ usage: uploads.py [--store NAME]... [--times N] [--seed N]
 
 Each time: an INSERT of a file of about 50 MB, and a DELETE that leaves a vector. A fresh process counts without the proxy; each row holds a digest of its number.
 """
-import argparse, json, os, sys
+import json, os, sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import commits
 import lib_remote as remote
@@ -40,8 +40,7 @@ def uploads(store, times, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", action="append", choices=list(remote.STORES))
+    parser = remote.options_of(__doc__, remote.STORES)
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--seed", type=int, default=20261130)
     options = parser.parse_args()
