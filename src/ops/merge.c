@@ -1,6 +1,7 @@
 /*
  * MERGE INTO. The changes are found once and set aside (merge_plan.c); their places fill the row sets by which the files are rewritten or get deletion vectors, their values
- * become the new rows. A merge of NOT MATCHED clauses alone sets nothing aside: its query's rows are appended as they come.
+ * become the new rows. A merge of NOT MATCHED clauses alone sets nothing aside: its query's rows are appended as they come. Of changes
+ * whose new rows are rows of the source only the places are set aside (merge_reread.c).
  *
  * Ambiguity, as Delta has it: two rows of the source that match one row of the target by ON are an error, whatever the clauses say of them, unless there is no MATCHED and no
  * NOT MATCHED BY SOURCE clause, or the only MATCHED clause is an unconditional DELETE.
@@ -182,8 +183,8 @@ static silt_status prepare(merge_run *m) {
 
 static void free_rows(void *rows) { row_set_free(rows); }
 
-static silt_status new_row_set(merge_run *m, row_set **out) {
-    *out = row_set_new(m->n_files);
+static silt_status new_row_set(merge_run *m, size_t n_files, row_set **out) {
+    *out = row_set_new(n_files);
     if (!*out) return error_no_memory(m->o->err);
     if (arena_defer(m->o->a, free_rows, *out)) return SILT_OK;
     row_set_free(*out);
@@ -193,13 +194,13 @@ static silt_status new_row_set(merge_run *m, row_set **out) {
 static silt_status take_target_row(merge_run *m, const bound_clause *c, size_t file, uint64_t row) {
     const op *o = m->o;
     bool fresh, matched = !c || c->clause->when == WHEN_MATCHED;
+    if (!row_set_add(c ? m->gone : m->left, file, row, &fresh)) return error_no_memory(o->err);
     if (matched) {
-        if (!row_set_add(m->seen, file, row, &fresh)) return error_no_memory(o->err);
+        fresh = fresh && !row_set_contains(c ? m->left : m->gone, file, row);
         if (!fresh && !m->one_plain_delete) return err_DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE(o->err);
         if (!fresh) return SILT_OK;
     }
     if (!c) return SILT_OK;
-    if (!row_set_add(m->gone, file, row, NULL)) return error_no_memory(o->err);
     if (c->clause->action == MERGE_UPDATE) {
         *(matched ? &m->matched_updated : &m->by_source_updated) += 1;
         return SILT_OK;
@@ -212,8 +213,11 @@ static const int64_t *i64_column(const struct ArrowArray *c) { return (const int
 
 static silt_status take_batch(merge_run *m, const struct ArrowArray *batch) {
     const int64_t *action = i64_column(batch->children[0]), *file = i64_column(batch->children[1]), *row = i64_column(batch->children[2]);
+    bool rereads = m->reread.values != NULL;
+    const int64_t *source_file = rereads ? i64_column(batch->children[3]) : NULL, *source_row = rereads ? i64_column(batch->children[4]) : NULL;
     for (int64_t i = 0; i < batch->length; i++) {
         const bound_clause *c = action[i] > 0 ? &m->clauses[action[i] - 1] : NULL;
+        if (rereads && c && c->clause->action != MERGE_DELETE) TRY(merge_reread_take(m, (size_t)source_file[i], (uint64_t)source_row[i]));
         if (c && c->clause->action == MERGE_INSERT) m->inserted++;
         else TRY(take_target_row(m, c, (size_t)file[i], (uint64_t)row[i]));
     }
@@ -239,24 +243,26 @@ static silt_status read_places(merge_run *m, query *q) {
     return status;
 }
 
+/* What a row set is made of, from the changes set aside: action and place, and the place in the source where that is read again. */
 static silt_status find_changes(merge_run *m) {
     const op *o = m->o;
     change_layout l = m->layout;
+    const size_t columns[5] = {l.action, l.file, l.row, l.source_file, l.source_row};
     relation *rows;
     query *q;
-    expr **items = ARENA_ARRAY(o->a, 3, expr *);
-    field fields[3] = {field_make(STR("action"), &type_long, false), field_make(STR("file"), &type_long, true), field_make(STR("row"), &type_long, true)};
-    const data_type type = {.id = TYPE_STRUCT, .fields = fields, .n_fields = 3};
+    expr **items = ARENA_ARRAY(o->a, 5, expr *);
+    field fields[5] = {field_make(STR("action"), &type_long, false), field_make(STR("file"), &type_long, true), field_make(STR("row"), &type_long, true),
+                       field_make(STR("source_file"), &type_long, true), field_make(STR("source_row"), &type_long, true)};
+    const data_type type = {.id = TYPE_STRUCT, .fields = fields, .n_fields = m->reread.values ? 5 : 3};
     if (!items) return error_no_memory(o->err);
-    TRY(new_row_set(m, &m->seen));
-    TRY(new_row_set(m, &m->gone));
-    TRY(new_row_set(m, &m->deleted));
+    TRY(new_row_set(m, m->n_files, &m->left));
+    TRY(new_row_set(m, m->n_files, &m->gone));
+    TRY(new_row_set(m, m->n_files, &m->deleted));
+    if (m->reread.values) TRY(new_row_set(m, m->reread.n_files, &m->reread.taken));
     if (o->env->progress) o->env->progress(o->env->progress_ctx, "finding matches", -1);
     TRY(merge_set_aside(o, m->changes, &m->found));
     TRY(ops_rows_of_source(o, m->found, false, STR_NULL, &rows));
-    TRY(ops_rows_column(o, rows, l.action, &items[0]));
-    TRY(ops_rows_column(o, rows, l.file, &items[1]));
-    TRY(ops_rows_column(o, rows, l.row, &items[2]));
+    for (size_t i = 0; i < type.n_fields; i++) TRY(ops_rows_column(o, rows, columns[i], &items[i]));
     TRY(ops_rows_select(o, rows, items, &type, &q));
     return read_places(m, q);
 }
@@ -281,6 +287,8 @@ static silt_status of_action(merge_run *m, relation *rows, merge_action action, 
     return e ? expr_bind(e, NULL, o->env->bind, o->a, out, o->err) : SILT_OK;
 }
 
+silt_status merge_makes_rows(merge_run *m, relation *rows, expr **out) { return of_action(m, rows, MERGE_UPDATE, true, out); }
+
 static silt_status null_id(const op *o, expr **out) {
     TRY(ops_tree_null(o, out));
     TRY(ops_tree_cast(o, *out, &type_long, out));
@@ -298,6 +306,7 @@ static silt_status new_rows(merge_run *m) {
     relation *rows;
     expr **items = ARENA_ARRAY(o->a, n + 3, expr *);
     if (!items) return error_no_memory(o->err);
+    if (m->reread.values) return merge_reread_rows(m, &c->new_rows);
     if (m->layout.action == 0) return SILT_OK; /* deletes only */
     TRY(changes_as_rows(m, &rows));
     for (size_t i = 0; i < n; i++) TRY(ops_rows_column(o, rows, i, &items[i]));
@@ -307,7 +316,7 @@ static silt_status new_rows(merge_run *m) {
         TRY(null_id(o, &items[n + 1]));
     }
     TRY(ops_rows_select(o, rows, items, c->row_schema, &c->new_rows));
-    return of_action(m, rows, MERGE_UPDATE, true, &c->new_rows->where);
+    return merge_makes_rows(m, rows, &c->new_rows->where);
 }
 
 static silt_status in_set(merge_run *m, uint64_t *id, const row_set *set, relation *rows, expr **out) {
@@ -481,6 +490,7 @@ static silt_status write_and_commit(merge_run *m, merge_result *out) {
     TRY(change_feed(m));
     TRY(note_reads(m));
     TRY(row_change_apply(c));
+    if (m->reread.values) TRY(merge_reread_check(m));
     if (m->insert_only) m->inserted = m->n_rows = c->counts.rows_written;
     if (m->inserted > 0) TRY(ops_identity_finish(m->o, &m->identity, m->n_rows, &c->target));
     bool nothing = c->counts.files_touched == 0 && c->counts.files_added == 0 && !c->target.metadata_changed && !c->target.protocol_changed;
@@ -498,6 +508,7 @@ static silt_status change_rows(merge_run *m, merge_result *out) {
     if (status != SILT_OK && status != SILT_UNKNOWN) row_change_discard(c);
     engine_row_set_unregister(m->o->env->engine, m->gone_id);
     engine_row_set_unregister(m->o->env->engine, m->deleted_id);
+    engine_row_set_unregister(m->o->env->engine, m->reread.taken_id);
     row_change_end(c);
     return status;
 }

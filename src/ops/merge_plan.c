@@ -94,13 +94,21 @@ static bool move_side(void *ctx, expr *e) {
 
 /* ---- ON ---- */
 
+/* Halves: a condition of thousands of terms is no deep tree. */
+static silt_status all_of(const op *o, expr **items, size_t n, expr **out) {
+    expr *left, *right;
+    *out = items[0];
+    if (n == 1) return SILT_OK;
+    TRY(all_of(o, items, n / 2, &left));
+    TRY(all_of(o, items + n / 2, n - n / 2, &right));
+    return ops_tree_call(o, "and", left, right, out);
+}
+
 static silt_status conjunction(const op *o, expr **items, size_t n, expr **out) {
     *out = NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (*out) TRY(ops_tree_call(o, "and", *out, items[i], out));
-        else *out = items[i];
-    }
-    return *out ? bind_tree(o, *out, out) : SILT_OK;
+    if (n == 0) return SILT_OK;
+    TRY(all_of(o, items, n, out));
+    return bind_tree(o, *out, out);
 }
 
 /* *side becomes CASE WHEN conditions THEN *side END. */
@@ -326,6 +334,7 @@ typedef struct plan {
     merge_run *m;
     lift up;
     uint32_t file, row, present; /**< lifted columns */
+    uint32_t source_file, source_row; /**< those of a source that is read again (merge_reread.c) */
     expr *row_id;                /**< over the target's rows, NULL */
     expr ***values;              /**< [column][clause]; NULL: no clause makes rows */
     bool *missing;               /**< columns that some clause leaves to the table */
@@ -373,7 +382,11 @@ static silt_status lift_all(plan *p) {
         TRY(lift_place(p, m->target.rows, hidden + 1, &p->file));
         TRY(lift_place(p, m->target.rows, hidden + 2, &p->row));
     }
-    if (needs_marker(m)) TRY(lift_place(p, m->source.rows, m->source.scope.n_columns, &p->present));
+    if (m->reread.values) {
+        TRY(lift_place(p, m->source.rows, m->source.scope.n_columns, &p->source_file));
+        TRY(lift_place(p, m->source.rows, m->source.scope.n_columns + 1, &p->source_row));
+        p->present = p->source_row;
+    } else if (needs_marker(m)) TRY(lift_place(p, m->source.rows, m->source.scope.n_columns, &p->present));
     for (size_t i = 0; i < m->spec->n_clauses; i++) TRY(lift_expr(&p->up, m->clauses[i].condition));
     for (size_t c = 0; p->values && c < n; c++)
         for (size_t i = 0; i < m->spec->n_clauses; i++) TRY(lift_expr(&p->up, p->values[c][i]));
@@ -536,7 +549,9 @@ static change_layout layout_of(const plan *p) {
     l.row = l.file + (m->insert_only ? 0 : 1);
     l.row_id = l.row + (m->insert_only ? 0 : 1);
     l.missing = l.row_id + (p->row_id ? 1 : 0);
-    l.n = l.missing + p->n_missing;
+    l.source_file = l.missing + p->n_missing;
+    l.source_row = l.source_file + 1;
+    l.n = l.source_file + (m->reread.values ? 2 : 0);
     return l;
 }
 
@@ -545,6 +560,8 @@ static str change_name(const op *o, const change_layout *l, size_t i) {
     if (i == l->action) return STR("\x01""action");
     if (i == l->file && l->row > l->file) return STR("\x01""file");
     if (i == l->row && l->row > l->file) return STR("\x01""row");
+    if (i == l->source_file) return STR("\x01""source_file");
+    if (i == l->source_row) return STR("\x01""source_row");
     return i < l->missing ? STR("\x01""row_id") : arena_printf(o->a, "\x01missing_%zu", i - l->missing);
 }
 
@@ -569,6 +586,10 @@ static silt_status change_rows(plan *p, relation *rows, size_t action, query **o
     if (p->row_id) {
         move_expr(&p->up, rows, p->row_id);
         items[l.row_id] = p->row_id;
+    }
+    if (m->reread.values) {
+        TRY(ops_rows_column(o, rows, p->source_file, &items[l.source_file]));
+        TRY(ops_rows_column(o, rows, p->source_row, &items[l.source_row]));
     }
     for (size_t c = 0; c < schema->n_fields; c++)
         if (p->missing[c]) TRY(missing_flag(p, rows, action, c, &items[missing++]));
@@ -605,9 +626,13 @@ silt_status merge_plan(merge_run *m) {
     relation *rows;
     size_t action;
     TRY(target_rows(m, &m->target.rows));
-    if (needs_marker(m)) TRY(mark_source(m, m->source.rows, &m->source.rows));
     TRY(row_change_shape(&m->change));
     TRY(make_values(&p));
+    if (p.values && p.n_missing == 0) TRY(merge_reread_decide(m, p.values));
+    if (m->reread.values) {
+        p.values = NULL;
+        TRY(merge_reread_source(m, &m->source.rows));
+    } else if (needs_marker(m)) TRY(mark_source(m, m->source.rows, &m->source.rows));
     if (m->change.has_row_ids && !m->insert_only && p.values) {
         expr *version;
         TRY(row_change_row_ids(&m->change, m->target.rows, &p.row_id, &version));

@@ -48,8 +48,21 @@ typedef struct merge_on {
 
 /** The column numbers of the set of changes behind the table's columns. */
 typedef struct change_layout {
-    size_t action, file, row, row_id, missing, n;
+    size_t action, file, row, row_id, missing;
+    size_t source_file, source_row; /**< only with merge_reread.values */
+    size_t n;
 } change_layout;
+
+/** merge_reread.c: new rows that are read from the source by place. */
+typedef struct merge_reread {
+    expr **values;       /**< per column of the final schema, over the source's scope; NULL: the changes have values themselves */
+    table_scan files;    /**< of the source */
+    size_t n_files;      /**< 1 + the greatest scan_file.index */
+    store_entry *before; /**< of the files before the join, NULL: they do not change */
+    row_set *taken;      /**< rows of the source that become rows of the target */
+    bool taken_twice;    /**< one of them more than once */
+    uint64_t taken_id;
+} merge_reread;
 
 typedef struct merge_run {
     const op *o;
@@ -77,9 +90,11 @@ typedef struct merge_run {
     /* the set of changes */
     query *changes;
     change_layout layout;
+    merge_reread reread;
     identity_run identity;
     table_source *found;         /**< the changes, materialised */
-    row_set *seen, *gone, *deleted;
+    row_set *gone, *deleted;     /**< rows of the target that a clause takes, and those of them that do not come back */
+    row_set *left;               /**< rows with a match that no clause takes */
     uint64_t gone_id, deleted_id;
     int64_t n_rows, matched_updated, matched_deleted, by_source_updated, by_source_deleted, inserted;
 
@@ -120,7 +135,21 @@ bool merge_numbers_source(const merge_run *m);
 /** The name of the join, for EXPLAIN. */
 const char *merge_join_name(const merge_run *m);
 
+/* ---- merge_reread.c ---- */
+/** Sets reread.values if new rows may be read from the source by place; `values` [column][clause], NULL: the clause makes no row. */
+silt_status merge_reread_decide(merge_run *m, expr ***values) MUST_CHECK;
+/** The source's columns, numbered as in its scope, and behind them the file and the row of each row. */
+silt_status merge_reread_source(merge_run *m, relation **out) MUST_CHECK;
+/** A row of the source becomes a row of the target. */
+silt_status merge_reread_take(merge_run *m, size_t file, uint64_t row) MUST_CHECK;
+/** The query of the new rows, once all are taken. */
+silt_status merge_reread_rows(merge_run *m, query **out) MUST_CHECK;
+/** After the write: MERGE_SOURCE_CHANGED where the files are not the same any more. */
+silt_status merge_reread_check(merge_run *m) MUST_CHECK;
+
 /* ---- merge.c ---- */
+/** Does a row of the changes, as `rows` has them, become a row of the target? NULL where no clause makes rows. */
+silt_status merge_makes_rows(merge_run *m, relation *rows, expr **out) MUST_CHECK;
 /** Runs the query into a table of the engine's own, which lives as long as the operation. */
 silt_status merge_set_aside(const op *o, query *q, table_source **out) MUST_CHECK;
 

@@ -24,6 +24,7 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.commit.rerun", "0"},
     {"silt.protocol.noUpgrade", "false"},
     {"silt.optimize.batchSize", "4gb"},
+    {"silt.load.rewrite", "false"},
     {"silt.publish.keepSeconds", "600"},
     {"silt.restore.besideVacuum", "false"},
     {"silt.selfcheck.unpruned", NULL},
@@ -53,6 +54,8 @@ static const struct { const char *key, *value; } defaults[] = {
     {"silt.azure.proxy", NULL},
     {"silt.gcs.caFile", NULL},
     {"silt.gcs.endpoint", NULL},
+    {"silt.gcs.hmac.accessKey", NULL},
+    {"silt.gcs.hmac.secret", NULL},
     {"silt.gcs.proxy", NULL},
     {"silt.hdfs.caFile", NULL},
     {"silt.hdfs.connectTimeoutMs", NULL},
@@ -87,6 +90,10 @@ str session_get(session *s, str key) {
         if (str_eq_ascii_fold(key, str_of(defaults[i].key))) return str_of(defaults[i].value);
     if (str_eq_ascii_fold(key, STR("spark.sql.session.timeZone"))) return time_system_zone(s->a);
     return STR_NULL;
+}
+
+void session_each(const session *s, void (*take)(void *taker, str key, str value), void *taker) {
+    for (size_t i = 0; i < s->n_settings; i++) take(taker, s->settings[i].key, s->settings[i].value);
 }
 
 bool session_flag(session *s, const char *key, bool absent) {
