@@ -196,6 +196,8 @@ typedef struct silt_write_result {
     size_t struct_size;
     int64_t version;                 /**< the committed version; -1 when nothing was committed (ignored, or seen before) */
     int64_t num_rows, num_files, num_bytes;
+    int64_t num_files_taken;         /**< of silt_load: Parquet files that were taken as they are, without reading their rows */
+    char why_rewritten[256];         /**< why silt_load took none of the Parquet files so; "" otherwise */
 } silt_write_result;
 
 /**

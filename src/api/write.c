@@ -25,6 +25,8 @@ static void report(silt_write_result *out, const ops_result *done) {
     if (API_HAS(out, num_rows)) out->num_rows = done->rows;
     if (API_HAS(out, num_files)) out->num_files = done->files;
     if (API_HAS(out, num_bytes)) out->num_bytes = done->bytes;
+    if (API_HAS(out, num_files_taken)) out->num_files_taken = done->files_taken;
+    if (API_HAS(out, why_rewritten)) memcpy(out->why_rewritten, done->why_rewritten, sizeof out->why_rewritten);
 }
 
 silt_status silt_write(silt_session *s, const char *table, struct ArrowArrayStream *rows, const silt_write_options *options, silt_write_result *out, silt_error *err) {

@@ -30,7 +30,7 @@ typedef struct options {
     string_list files;  /* -f */
     string_list reader_keys, reader_values, property_keys, property_values, partition_by;
     const char *into, *mode, *input_format, *schema, *txn_app, *txn_version, *user_metadata, *warehouse;
-    bool merge_schema, overwrite_schema;
+    bool merge_schema, overwrite_schema, verbose;
     const char *replace_where;
     int64_t limit;
     /* maintenance */
@@ -56,6 +56,8 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** delta.`path` for a path or URI, the name itself for a catalog name. */
 char *table_sql(const char *table);
 /* ---- parts of statements (sql_text.c) ---- */
+/** A script's first statement, which silt_script_next found to end at `end`, without the ';' that ends it: where it breaks off there, the error says so. */
+char *script_statement(const char *script, size_t end);
 void sql_quoted(text_buf *sql, const char *name, size_t n, char quote);
 void sql_literal(text_buf *sql, const char *text);
 /** A dotted name with every part in backticks; false when it is none. */

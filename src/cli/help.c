@@ -33,6 +33,8 @@ static const struct { const char *name, *summary, *text; } topics[] = {
      "  --replace-where PREDICATE   with overwrite: replace only the rows that satisfy it\n"
      "  --txn-app ID --txn-version N   skip the load if this application has committed that version before\n"
      "  --user-metadata TEXT    kept in the commit\n"
+     "  --rewrite               write the rows of Parquet files anew, also where the files could be taken as they are\n"
+     "  --verbose               say which of the two was done, and why\n"
      "\n"
      "TABLE is a catalog name, a path or a URI. Rows become visible all at once, as one version, or not at all.\n"
      "\n"

@@ -45,6 +45,18 @@ static void hint_schema(silt_error *err) {
     (void)snprintf(err->hint, sizeof err->hint, "Have the files read with the table's types: --schema \"%.*s %.*s, …\" (all columns of the files).", (int)(type - name - 1), name + 1, (int)(end - type - 3), type + 3);
 }
 
+/* Of Parquet files also, when asked: were they taken as they are, or why not. */
+static void report_load(const options *o, const silt_write_result *done) {
+    if (o->quiet) return;
+    if (done->version < 0) {
+        puts("nothing was written");
+        return;
+    }
+    printf("%" PRId64 " row%s in %" PRId64 " file%s, version %" PRId64 "\n", done->num_rows, done->num_rows == 1 ? "" : "s", done->num_files, done->num_files == 1 ? "" : "s", done->version);
+    if (o->verbose && done->num_files_taken) puts(done->num_files_taken == 1 ? "the file was taken as it is" : "the files were taken as they are");
+    if (o->verbose && done->why_rewritten[0]) printf("the rows were written anew: %s\n", done->why_rewritten);
+}
+
 int command_load(int argc, char **argv) {
     options o;
     silt_write_options w = {.struct_size = sizeof w};
@@ -80,8 +92,7 @@ int command_load(int argc, char **argv) {
         hint_schema(&err);
         code = report_error(&err);
     }
-    else if (!o.quiet && done.version < 0) puts("nothing was written");
-    else if (!o.quiet) printf("%" PRId64 " row%s in %" PRId64 " file%s, version %" PRId64 "\n", done.num_rows, done.num_rows == 1 ? "" : "s", done.num_files, done.num_files == 1 ? "" : "s", done.version);
+    else report_load(&o, &done);
     silt_session_close(session);
     return code;
 }

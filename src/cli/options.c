@@ -102,7 +102,7 @@ static bool properties_file(const char *path, options *o) {
 enum { OPT_CONF, OPT_PROPERTIES, OPT_PARAM, OPT_FORMAT, OPT_OUTPUT, OPT_VERSION, OPT_TIMESTAMP, OPT_FILE, OPT_INTO, OPT_MODE, OPT_INPUT_FORMAT, OPT_OPTION, OPT_SCHEMA,
        OPT_PARTITION_BY, OPT_MERGE, OPT_OVERWRITE_SCHEMA, OPT_REPLACE_WHERE, OPT_TXN_APP, OPT_TXN_VERSION, OPT_PROPERTY, OPT_USER_METADATA, OPT_LIMIT, OPT_FROM, OPT_TO, OPT_NO_PROGRESS, OPT_NO_UPGRADE, OPT_QUIET, OPT_HELP, OPT_WAREHOUSE,
        OPT_WHERE, OPT_ZORDER, OPT_FULL, OPT_LITE, OPT_RETAIN, OPT_DRY_RUN, OPT_PARTITIONED_BY, OPT_NO_STATISTICS, OPT_VERIFY, OPT_DEEP, OPT_REPLACE, OPT_CHECK, OPT_READERS, OPT_FILTERS,
-       OPT_LONGEST_JOB, OPT_FIX, OPT_HTML, OPT_REPORT, OPT_TABLE, OPT_DIFF, OPT_EXPECT };
+       OPT_LONGEST_JOB, OPT_FIX, OPT_HTML, OPT_REPORT, OPT_TABLE, OPT_DIFF, OPT_EXPECT, OPT_REWRITE, OPT_VERBOSE };
 
 /* groups: c configuration (all commands), q query, t travel, o output, l load, n limit, r range; w where, z optimize, f full, v vacuum, y dry run, k convert, e clone, d doctor, p readers, i inspect, m maintain,
  * s schema */
@@ -118,6 +118,7 @@ static const struct option_row { const char *name; char letter; bool takes_value
     {"--schema", 0, true, 'l', OPT_SCHEMA}, {"--partition-by", 0, true, 'l', OPT_PARTITION_BY}, {"--merge-schema", 0, false, 'l', OPT_MERGE},
     {"--overwrite-schema", 0, false, 'l', OPT_OVERWRITE_SCHEMA}, {"--replace-where", 0, true, 'l', OPT_REPLACE_WHERE}, {"--txn-app", 0, true, 'l', OPT_TXN_APP}, {"--txn-version", 0, true, 'l', OPT_TXN_VERSION},
     {"--property", 0, true, 'l', OPT_PROPERTY}, {"--user-metadata", 0, true, 'l', OPT_USER_METADATA},
+    {"--rewrite", 0, false, 'l', OPT_REWRITE}, {"--verbose", 0, false, 'l', OPT_VERBOSE},
     {"--where", 0, true, 'w', OPT_WHERE}, {"--zorder", 0, true, 'z', OPT_ZORDER}, {"--full", 0, false, 'f', OPT_FULL}, {"--lite", 0, false, 'v', OPT_LITE}, {"--retain", 0, true, 'v', OPT_RETAIN},
     {"--dry-run", 0, false, 'y', OPT_DRY_RUN}, {"--partitioned-by", 0, true, 'k', OPT_PARTITIONED_BY}, {"--no-statistics", 0, false, 'k', OPT_NO_STATISTICS}, {"--verify", 0, false, 'k', OPT_VERIFY},
     {"--deep", 0, false, 'e', OPT_DEEP}, {"--replace", 0, false, 'e', OPT_REPLACE},
@@ -187,6 +188,8 @@ static bool apply(options *o, const struct option_row *row, const char *v, const
     case OPT_TO: o->to = v; return true;
     case OPT_NO_PROGRESS: o->no_progress = true; return true;
     case OPT_NO_UPGRADE: return add_pair("--no-protocol-upgrade", "silt.protocol.noUpgrade=true", &o->conf_keys, &o->conf_values);
+    case OPT_REWRITE: return add_pair("--rewrite", "silt.load.rewrite=true", &o->conf_keys, &o->conf_values);
+    case OPT_VERBOSE: o->verbose = true; return true;
     case OPT_QUIET: o->quiet = true; return true;
     case OPT_WHERE: o->where = v; return true;
     case OPT_ZORDER: add_commas(v, &o->zorder); return true;

@@ -10,6 +10,7 @@
 #include "ops/commit.h"
 #include "ops/internal.h"
 #include "ops/maintain/clone_run.h"
+#include "ops/take_files.h"
 
 /* ---- the definition against the table that is there ---- */
 
@@ -98,8 +99,7 @@ static silt_status configuration_text(const op *o, const str_map *configuration,
         json_write_str(&b, configuration->values[i]);
     }
     buf_append_char(&b, '}');
-    *out = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *out = buf_take(&b, o->a);
     return str_is_null(*out) ? error_no_memory(o->err) : SILT_OK;
 }
 
@@ -159,7 +159,7 @@ static silt_status write_and_commit(create_run *c, ops_result *out) {
     TRY(ops_protocol_upgrade(o, c->replaced ? delta_snapshot_protocol(c->replaced) : NULL, &c->table.target.protocol, out));
     if (c->spec->source) {
         TRY(ops_write_plan(o, &c->table.target, c->spec->root, &c->spec->options, &c->files));
-        TRY(ops_write_rows(o, &c->table.target, &c->files, c->spec->source, &c->written));
+        TRY(ops_load_rows(o, &c->table.target, &c->files, &c->spec->options, c->spec->source, &c->written, out));
     }
     silt_status status = stage(c);
     if (status == SILT_OK) status = commit(c, out);

@@ -7,6 +7,7 @@
 #include "ops/generated.h"
 #include "ops/identity.h"
 #include "ops/replace.h"
+#include "ops/take_files.h"
 
 /** One write while it runs. */
 typedef struct write_run {
@@ -70,8 +71,7 @@ static silt_status add_to_predicate(const op *o, str column, const value *v, str
     buf_append_z(&b, v->is_null ? " IS NULL" : " <=> ");
     if (!v->is_null) expr_print_spark(literal, &b);
     buf_append_z(&b, str_is_null(*text) ? ")" : "))");
-    *text = buf_ok(&b) ? arena_str(o->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
+    *text = buf_take(&b, o->a);
     return str_is_null(*text) ? error_no_memory(o->err) : SILT_OK;
 }
 
@@ -239,11 +239,11 @@ static void discard(write_run *w, silt_status status) {
         engine_write_discard(&w->files, &w->written);
 }
 
-static silt_status write_rows(write_run *w, query *rows) {
+static silt_status write_rows(write_run *w, query *rows, ops_result *out) {
     const op *o = w->o;
     if (!w->replaces) {
         TRY(ops_write_plan(o, &w->target, w->spec->root, &w->options, &w->files));
-        return ops_write_rows(o, &w->target, &w->files, rows, &w->written);
+        return ops_load_rows(o, &w->target, &w->files, &w->options, rows, &w->written, out);
     }
     silt_status status = replace_apply(&w->replacement, &w->target, w->txn, rows);
     if (status != SILT_OK) discard(w, status);
@@ -255,7 +255,7 @@ static silt_status write_rows(write_run *w, query *rows) {
 static silt_status write_and_commit(write_run *w, query *rows, ops_result *out) {
     const op *o = w->o;
     if (w->target.protocol_changed) TRY(ops_protocol_upgrade(o, delta_snapshot_protocol(w->spec->snapshot), &w->target.protocol, out));
-    TRY(write_rows(w, rows));
+    TRY(write_rows(w, rows, out));
     w->metadata_changed = w->target.metadata_changed;
     silt_status status = ops_identity_finish(o, &w->identity, w->written.rows, &w->target);
     if (status == SILT_OK) status = stage(w);

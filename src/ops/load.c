@@ -1,5 +1,6 @@
 /* `silt load` and the API's append: a query's rows into a table by a save mode, as Spark's DataFrame writer does it. */
 #include "ops/commit.h"
+#include "ops/take_files.h"
 
 static const char *mode_name(save_mode mode) {
     switch (mode) {
@@ -39,7 +40,7 @@ static silt_status write_new(const op *o, const load_spec *spec, const write_opt
     write_result written = {0};
     TRY(delta_protocol_check_write(&table->target.protocol, &table->target.metadata, spec->table_name, o->err));
     TRY(ops_write_plan(o, &table->target, spec->root, options, &files));
-    TRY(ops_write_rows(o, &table->target, &files, spec->source, &written));
+    TRY(ops_load_rows(o, &table->target, &files, options, spec->source, &written, out));
     silt_status status = commit_new(o, spec, options, table, &written, txn, out);
     if (status != SILT_OK && status != SILT_UNKNOWN) engine_write_discard(&files, &written);
     if (status != SILT_OK) return status;

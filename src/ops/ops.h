@@ -24,6 +24,7 @@ typedef struct write_options {
     str user_metadata;
     int64_t max_records_per_file;   /**< 0 = none */
     str compression;
+    const table_source *files;      /**< of a load: the Parquet files whose rows the query gives, all of them and as they are; NULL: rows of another kind. See take_files.h */
 } write_options;
 
 typedef enum save_mode { SAVE_APPEND, SAVE_OVERWRITE, SAVE_ERROR_IF_EXISTS, SAVE_IGNORE } save_mode;
@@ -49,6 +50,8 @@ typedef struct ops_result {
     int64_t version;                /**< -1: nothing was committed (idempotent skip, nothing to do) */
     int64_t rows, files, bytes;
     bool existed;
+    int64_t files_taken;            /**< by a load: as they are, without reading their rows */
+    char why_rewritten[256];        /**< why a load of Parquet files took none; "" otherwise */
     char note[512];                 /**< what the user should know beside: a protocol that was upgraded, and who can no longer use the table; "" for none */
 } ops_result;
 

@@ -90,6 +90,8 @@ struct parquet_service {
     silt_status (*read_rows)(parquet_service *s, str local_path, const data_type *columns, int64_t first, int64_t end, struct ArrowArrayStream *out, silt_error *err);
     /** Rows of the file, by its footer. May be NULL. */
     silt_status (*count_rows)(parquet_service *s, str local_path, int64_t *out, silt_error *err);
+    /** It will be used soon: what takes time to be made ready may be, meanwhile, by a thread. Returns at once. May be NULL. */
+    void (*soon)(parquet_service *s);
 };
 
 #endif

@@ -1,199 +1,32 @@
-/*
- * A reader of Thrift's compact protocol that knows the few structures of a Parquet footer and steps over all others. Every read is bounds-checked, a list is
- * believed only as far as there are bytes for it, nesting is bounded.
- */
+/* The few structures of a Parquet footer that are of use here; all others are stepped over. */
 #include "table/parquet_footer.h"
 
-#define MAX_NESTING  64
+#include "table/thrift.h"
+
 #define MAX_ELEMENTS 1000000
-
-/* ---- the compact protocol ---- */
-
-typedef enum thrift_type {
-    THRIFT_STOP,
-    THRIFT_TRUE,
-    THRIFT_FALSE,
-    THRIFT_I8,
-    THRIFT_I16,
-    THRIFT_I32,
-    THRIFT_I64,
-    THRIFT_DOUBLE,
-    THRIFT_BINARY,
-    THRIFT_LIST,
-    THRIFT_SET,
-    THRIFT_MAP,
-    THRIFT_STRUCT,
-    THRIFT_UUID
-} thrift_type;
-
-typedef struct thrift {
-    const unsigned char *at, *end;
-    int depth;
-    const char *wrong; /* the first thing that was; NULL: all well */
-} thrift;
-
-typedef struct thrift_field {
-    int id;
-    int type;
-} thrift_field;
-
-static bool fail(thrift *t, const char *why) {
-    if (!t->wrong) t->wrong = why;
-    t->at = t->end;
-    return false;
-}
-
-static uint64_t read_varint(thrift *t) {
-    uint64_t v = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-        if (t->at == t->end) break;
-        unsigned char byte = *t->at++;
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) return v;
-    }
-    fail(t, "a number is cut short");
-    return 0;
-}
-
-static int64_t read_integer(thrift *t) {
-    uint64_t v = read_varint(t);
-    return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
-}
-
-static int32_t read_i32(thrift *t) {
-    int64_t v = read_integer(t);
-    if (v < INT32_MIN || v > INT32_MAX) fail(t, "a number is out of range");
-    return v < INT32_MIN || v > INT32_MAX ? 0 : (int32_t)v;
-}
-
-static str read_binary(thrift *t) {
-    uint64_t len = read_varint(t);
-    if (len > (uint64_t)(t->end - t->at)) {
-        fail(t, "a string is cut short");
-        return STR("");
-    }
-    str s = {(const char *)t->at, (size_t)len};
-    t->at += len;
-    return s;
-}
-
-/* Next field of a struct; false at its end. */
-static bool next_field(thrift *t, thrift_field *f) {
-    if (t->wrong || t->at == t->end) return fail(t, "a structure is cut short");
-    unsigned char head = *t->at++;
-    f->type = head & 0x0f;
-    if (f->type == THRIFT_STOP) return false;
-    int delta = head >> 4;
-    f->id = delta ? f->id + delta : read_i32(t);
-    if (f->id < -32768 || f->id > 32767) return fail(t, "a field number is out of range");
-    return !t->wrong;
-}
-
-static uint32_t read_list(thrift *t, int *out_type) {
-    if (t->wrong || t->at == t->end) {
-        fail(t, "a list is cut short");
-        return 0;
-    }
-    unsigned char head = *t->at++;
-    uint64_t n = head >> 4;
-    *out_type = head & 0x0f;
-    if (n == 15) n = read_varint(t);
-    if (n > (uint64_t)(t->end - t->at)) { /* every item takes a byte at least */
-        fail(t, "a list is cut short");
-        return 0;
-    }
-    return (uint32_t)(n > UINT32_MAX ? 0 : n);
-}
-
-static void skip(thrift *t, int type);
-
-static void skip_items(thrift *t) {
-    int type;
-    uint32_t n = read_list(t, &type);
-    for (uint32_t i = 0; i < n && !t->wrong; i++) {
-        if (type == THRIFT_TRUE || type == THRIFT_FALSE) /* in a list they take a byte */
-            skip(t, THRIFT_I8);
-        else
-            skip(t, type);
-    }
-}
-
-static void skip_map(thrift *t) {
-    uint64_t n = read_varint(t);
-    if (n == 0) return;
-    if (t->at == t->end || n > (uint64_t)(t->end - t->at)) {
-        fail(t, "a map is cut short");
-        return;
-    }
-    unsigned char types = *t->at++;
-    for (uint64_t i = 0; i < n && !t->wrong; i++) {
-        skip(t, types >> 4);
-        skip(t, types & 0x0f);
-    }
-}
-
-static void skip_bytes(thrift *t, size_t n) {
-    if ((size_t)(t->end - t->at) < n)
-        fail(t, "a value is cut short");
-    else
-        t->at += n;
-}
-
-static void skip_struct(thrift *t) {
-    thrift_field f = {0};
-    while (next_field(t, &f)) skip(t, f.type);
-}
-
-static void skip(thrift *t, int type) {
-    if (t->depth == MAX_NESTING) fail(t, "structures are nested too deeply");
-    if (t->wrong) return;
-    t->depth++;
-    switch (type) {
-        case THRIFT_TRUE:
-        case THRIFT_FALSE: break;
-        case THRIFT_I8: skip_bytes(t, 1); break;
-        case THRIFT_I16:
-        case THRIFT_I32:
-        case THRIFT_I64: (void)read_varint(t); break;
-        case THRIFT_DOUBLE: skip_bytes(t, 8); break;
-        case THRIFT_BINARY: (void)read_binary(t); break;
-        case THRIFT_LIST:
-        case THRIFT_SET: skip_items(t); break;
-        case THRIFT_MAP: skip_map(t); break;
-        case THRIFT_STRUCT: skip_struct(t); break;
-        case THRIFT_UUID: skip_bytes(t, 16); break;
-        default: fail(t, "an unknown type"); break;
-    }
-    t->depth--;
-}
-
-/* Both words of a truth value are types of their own. */
-static bool is_field(const thrift_field *f, int id, int type) {
-    return f->id == id && (f->type == type || (type == THRIFT_TRUE && f->type == THRIFT_FALSE));
-}
 
 /* ---- schema ---- */
 
 static void read_unit(thrift *t, parquet_element *e) {
     thrift_field f = {0};
     e->meaning = PARQUET_UNKNOWN_MEANING; /* of units that are not known */
-    while (next_field(t, &f)) {
+    while (thrift_next(t, &f)) {
         if (f.type == THRIFT_STRUCT && f.id >= 1 && f.id <= 3) e->unit = (parquet_unit)(f.id - 1), e->meaning = PARQUET_PLAIN;
-        skip(t, f.type);
+        thrift_skip(t, f.type);
     }
 }
 
 static void read_time(thrift *t, parquet_element *e, parquet_meaning meaning) {
     thrift_field f = {0};
     bool known = false;
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_TRUE)) {
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_TRUE)) {
             e->is_utc = f.type == THRIFT_TRUE;
-        } else if (is_field(&f, 2, THRIFT_STRUCT)) {
+        } else if (thrift_is(&f, 2, THRIFT_STRUCT)) {
             read_unit(t, e);
             known = e->meaning == PARQUET_PLAIN;
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
     e->meaning = known ? meaning : PARQUET_UNKNOWN_MEANING;
@@ -202,27 +35,27 @@ static void read_time(thrift *t, parquet_element *e, parquet_meaning meaning) {
 static void read_decimal(thrift *t, parquet_element *e) {
     thrift_field f = {0};
     e->meaning = PARQUET_DECIMAL;
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_I32))
-            e->scale = read_i32(t);
-        else if (is_field(&f, 2, THRIFT_I32))
-            e->precision = read_i32(t);
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_I32))
+            e->scale = thrift_i32(t);
+        else if (thrift_is(&f, 2, THRIFT_I32))
+            e->precision = thrift_i32(t);
         else
-            skip(t, f.type);
+            thrift_skip(t, f.type);
     }
 }
 
 static void read_integer_type(thrift *t, parquet_element *e) {
     thrift_field f = {0};
     e->meaning = PARQUET_INTEGER;
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_I8)) {
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_I8)) {
             if (t->at < t->end) e->bits = *t->at;
-            skip_bytes(t, 1);
-        } else if (is_field(&f, 2, THRIFT_TRUE)) {
+            thrift_skip_bytes(t, 1);
+        } else if (thrift_is(&f, 2, THRIFT_TRUE)) {
             e->is_signed = f.type == THRIFT_TRUE;
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
 }
@@ -234,9 +67,9 @@ static void read_logical_type(thrift *t, parquet_element *e) {
                                             [14] = PARQUET_UUID,  [15] = PARQUET_FLOAT16,  [16] = PARQUET_VARIANT,  [17] = PARQUET_GEOMETRY,
                                             [18] = PARQUET_GEOGRAPHY};
     thrift_field f = {0};
-    while (next_field(t, &f)) {
+    while (thrift_next(t, &f)) {
         if (f.type != THRIFT_STRUCT) {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
             continue;
         }
         if (f.id == 5) {
@@ -250,7 +83,7 @@ static void read_logical_type(thrift *t, parquet_element *e) {
         } else {
             bool known = f.id > 0 && (size_t)f.id < ARRAY_LEN(plain) && plain[f.id] != PARQUET_PLAIN;
             e->meaning = known ? plain[f.id] : PARQUET_UNKNOWN_MEANING;
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
 }
@@ -300,52 +133,52 @@ static void read_element(thrift *t, parquet_element *e) {
     int32_t physical = -1, converted = -1, repetition = PARQUET_REQUIRED;
     bool is_told = false;
     *e = (parquet_element){.physical = PARQUET_GROUP, .name = STR("")};
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_I32)) {
-            physical = read_i32(t);
-        } else if (is_field(&f, 2, THRIFT_I32)) {
-            e->length = read_i32(t);
-        } else if (is_field(&f, 3, THRIFT_I32)) {
-            repetition = read_i32(t);
-        } else if (is_field(&f, 4, THRIFT_BINARY)) {
-            e->name = read_binary(t);
-        } else if (is_field(&f, 5, THRIFT_I32)) {
-            e->n_children = read_i32(t);
-        } else if (is_field(&f, 6, THRIFT_I32)) {
-            converted = read_i32(t);
-        } else if (is_field(&f, 7, THRIFT_I32)) {
-            e->scale = read_i32(t);
-        } else if (is_field(&f, 8, THRIFT_I32)) {
-            e->precision = read_i32(t);
-        } else if (is_field(&f, 10, THRIFT_STRUCT)) {
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_I32)) {
+            physical = thrift_i32(t);
+        } else if (thrift_is(&f, 2, THRIFT_I32)) {
+            e->length = thrift_i32(t);
+        } else if (thrift_is(&f, 3, THRIFT_I32)) {
+            repetition = thrift_i32(t);
+        } else if (thrift_is(&f, 4, THRIFT_BINARY)) {
+            e->name = thrift_binary(t);
+        } else if (thrift_is(&f, 5, THRIFT_I32)) {
+            e->n_children = thrift_i32(t);
+        } else if (thrift_is(&f, 6, THRIFT_I32)) {
+            converted = thrift_i32(t);
+        } else if (thrift_is(&f, 7, THRIFT_I32)) {
+            e->scale = thrift_i32(t);
+        } else if (thrift_is(&f, 8, THRIFT_I32)) {
+            e->precision = thrift_i32(t);
+        } else if (thrift_is(&f, 10, THRIFT_STRUCT)) {
             is_told = true;
             read_logical_type(t, e);
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
     if (converted >= 0 && !is_told) take_converted_type(e, converted);
-    if (repetition < PARQUET_REQUIRED || repetition > PARQUET_REPEATED) fail(t, "an unknown repetition");
-    if (physical > PARQUET_FIXED || physical < -1) fail(t, "an unknown physical type");
+    if (repetition < PARQUET_REQUIRED || repetition > PARQUET_REPEATED) thrift_fail(t, "an unknown repetition");
+    if (physical > PARQUET_FIXED || physical < -1) thrift_fail(t, "an unknown physical type");
     e->repetition = (parquet_repetition)repetition;
     if (physical >= 0) e->physical = (parquet_physical)physical;
-    if ((physical >= 0) == (e->n_children > 0) && physical >= 0) fail(t, "a column with children");
-    if (e->n_children < 0) fail(t, "a negative number of children");
+    if ((physical >= 0) == (e->n_children > 0) && physical >= 0) thrift_fail(t, "a column with children");
+    if (e->n_children < 0) thrift_fail(t, "a negative number of children");
 }
 
 /* Numbers the columns and finds where each element's own part of the list ends. */
 static size_t link_elements(thrift *t, parquet_element *all, size_t n, size_t at, uint32_t *leaf, int depth) {
     parquet_element *e = &all[at];
     size_t next = at + 1;
-    if (depth > MAX_NESTING) {
-        fail(t, "the schema is nested too deeply");
+    if (depth > THRIFT_NESTING_MAX) {
+        thrift_fail(t, "the schema is nested too deeply");
         return n;
     }
     e->leaf = *leaf;
     if (e->physical != PARQUET_GROUP) ++*leaf;
     for (int32_t i = 0; i < e->n_children && !t->wrong; i++) {
         if (next >= n) {
-            fail(t, "the schema ends early");
+            thrift_fail(t, "the schema ends early");
             return n;
         }
         next = link_elements(t, all, n, next, leaf, depth + 1);
@@ -357,14 +190,14 @@ static size_t link_elements(thrift *t, parquet_element *all, size_t n, size_t at
 static silt_status read_schema(thrift *t, arena *a, parquet_footer *out, silt_error *err) {
     int type;
     const unsigned char *from = t->at;
-    uint32_t n = read_list(t, &type), leaf = 0;
-    if (!t->wrong && (type != THRIFT_STRUCT || n == 0 || n > MAX_ELEMENTS)) fail(t, "no schema");
+    uint32_t n = thrift_list(t, &type), leaf = 0;
+    if (!t->wrong && (type != THRIFT_STRUCT || n == 0 || n > MAX_ELEMENTS)) thrift_fail(t, "no schema");
     if (t->wrong) return SILT_OK;
     parquet_element *all = ARENA_ARRAY(a, n, parquet_element);
     if (!all) return error_no_memory(err);
     for (uint32_t i = 0; i < n && !t->wrong; i++) read_element(t, &all[i]);
     if (t->wrong) return SILT_OK;
-    if (all[0].physical != PARQUET_GROUP || link_elements(t, all, n, 0, &leaf, 0) != n) fail(t, "the schema is not one tree");
+    if (all[0].physical != PARQUET_GROUP || link_elements(t, all, n, 0, &leaf, 0) != n) thrift_fail(t, "the schema is not one tree");
     out->elements = all;
     out->n_elements = n;
     out->n_leaves = leaf;
@@ -376,25 +209,25 @@ static silt_status read_schema(thrift *t, arena *a, parquet_footer *out, silt_er
 
 static void read_statistics(thrift *t, parquet_chunk *c) {
     thrift_field f = {0};
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_BINARY)) {
-            c->old_max = read_binary(t);
-        } else if (is_field(&f, 2, THRIFT_BINARY)) {
-            c->old_min = read_binary(t);
-        } else if (is_field(&f, 3, THRIFT_I64)) {
-            c->nulls = read_integer(t);
-        } else if (is_field(&f, 5, THRIFT_BINARY)) {
-            c->max = read_binary(t);
-        } else if (is_field(&f, 6, THRIFT_BINARY)) {
-            c->min = read_binary(t);
-        } else if (is_field(&f, 7, THRIFT_TRUE)) {
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_BINARY)) {
+            c->old_max = thrift_binary(t);
+        } else if (thrift_is(&f, 2, THRIFT_BINARY)) {
+            c->old_min = thrift_binary(t);
+        } else if (thrift_is(&f, 3, THRIFT_I64)) {
+            c->nulls = thrift_integer(t);
+        } else if (thrift_is(&f, 5, THRIFT_BINARY)) {
+            c->max = thrift_binary(t);
+        } else if (thrift_is(&f, 6, THRIFT_BINARY)) {
+            c->min = thrift_binary(t);
+        } else if (thrift_is(&f, 7, THRIFT_TRUE)) {
             c->max_is_exact = f.type == THRIFT_TRUE;
             c->exact_is_told = true;
-        } else if (is_field(&f, 8, THRIFT_TRUE)) {
+        } else if (thrift_is(&f, 8, THRIFT_TRUE)) {
             c->min_is_exact = f.type == THRIFT_TRUE;
             c->exact_is_told = true;
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
 }
@@ -402,24 +235,41 @@ static void read_statistics(thrift *t, parquet_chunk *c) {
 /* Some writers leave a dictionary's or index page's place at 0 instead of leaving it out. */
 static int64_t first_place(int64_t a, int64_t b) { return a <= 0 || (b > 0 && b < a) ? b : a; }
 
+static void read_encodings(thrift *t, parquet_chunk *c) {
+    int type;
+    uint32_t n = thrift_list(t, &type);
+    for (uint32_t i = 0; i < n && !t->wrong; i++) {
+        if (type != THRIFT_I32) {
+            thrift_skip(t, type == THRIFT_TRUE || type == THRIFT_FALSE ? THRIFT_I8 : type); /* in a list a truth value takes a byte */
+            continue;
+        }
+        int32_t encoding = thrift_i32(t);
+        c->encodings |= encoding >= 0 && encoding < 32 ? UINT32_C(1) << encoding : PARQUET_ENCODING_UNKNOWN;
+    }
+}
+
 static void read_column_metadata(thrift *t, parquet_chunk *c) {
     thrift_field f = {0};
     int64_t place = 0;
-    while (next_field(t, &f)) {
-        if (is_field(&f, 5, THRIFT_I64)) {
-            c->values = read_integer(t);
-        } else if (is_field(&f, 7, THRIFT_I64)) {
-            c->length = read_integer(t);
-        } else if (is_field(&f, 9, THRIFT_I64) || is_field(&f, 10, THRIFT_I64) || is_field(&f, 11, THRIFT_I64)) {
-            place = first_place(place, read_integer(t));
-        } else if (is_field(&f, 12, THRIFT_STRUCT)) {
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 2, THRIFT_LIST)) {
+            read_encodings(t, c);
+        } else if (thrift_is(&f, 4, THRIFT_I32)) {
+            c->codec = thrift_i32(t);
+        } else if (thrift_is(&f, 5, THRIFT_I64)) {
+            c->values = thrift_integer(t);
+        } else if (thrift_is(&f, 7, THRIFT_I64)) {
+            c->length = thrift_integer(t);
+        } else if (thrift_is(&f, 9, THRIFT_I64) || thrift_is(&f, 10, THRIFT_I64) || thrift_is(&f, 11, THRIFT_I64)) {
+            place = first_place(place, thrift_integer(t));
+        } else if (thrift_is(&f, 12, THRIFT_STRUCT)) {
             read_statistics(t, c);
-        } else if (is_field(&f, 14, THRIFT_I64)) {
-            c->bloom_offset = read_integer(t);
-        } else if (is_field(&f, 15, THRIFT_I32)) {
-            c->bloom_length = read_i32(t);
+        } else if (thrift_is(&f, 14, THRIFT_I64)) {
+            c->bloom_offset = thrift_integer(t);
+        } else if (thrift_is(&f, 15, THRIFT_I32)) {
+            c->bloom_length = thrift_i32(t);
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
     c->offset = place;
@@ -427,18 +277,21 @@ static void read_column_metadata(thrift *t, parquet_chunk *c) {
 
 static void read_chunk(thrift *t, parquet_chunk *c) {
     thrift_field f = {0};
-    *c = (parquet_chunk){.values = -1, .nulls = -1};
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_BINARY)) {
-            if (read_binary(t).len) fail(t, "the data is in another file");
-        } else if (is_field(&f, 3, THRIFT_STRUCT)) {
+    *c = (parquet_chunk){.values = -1, .nulls = -1, .codec = -1};
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_BINARY)) {
+            if (thrift_binary(t).len) thrift_fail(t, "the data is in another file");
+        } else if (thrift_is(&f, 3, THRIFT_STRUCT)) {
             read_column_metadata(t, c);
-        } else if (is_field(&f, 4, THRIFT_I64)) {
-            c->offset_index_offset = read_integer(t);
-        } else if (is_field(&f, 6, THRIFT_I64)) {
-            c->column_index_offset = read_integer(t);
+        } else if (thrift_is(&f, 4, THRIFT_I64)) {
+            c->offset_index_offset = thrift_integer(t);
+        } else if (thrift_is(&f, 6, THRIFT_I64)) {
+            c->column_index_offset = thrift_integer(t);
+        } else if (f.id == 8 || f.id == 9) {
+            c->is_encrypted = true;
+            thrift_skip(t, f.type);
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
 }
@@ -450,8 +303,8 @@ typedef struct chunk_list {
 
 static silt_status read_chunks(thrift *t, const parquet_footer *footer, chunk_list *list, arena *a, silt_error *err) {
     int type;
-    uint32_t n = read_list(t, &type);
-    if (!t->wrong && (type != THRIFT_STRUCT || n != footer->n_leaves)) fail(t, "a row group has not the schema's columns");
+    uint32_t n = thrift_list(t, &type);
+    if (!t->wrong && (type != THRIFT_STRUCT || n != footer->n_leaves)) thrift_fail(t, "a row group has not the schema's columns");
     for (uint32_t i = 0; i < n && !t->wrong; i++) {
         parquet_chunk chunk;
         read_chunk(t, &chunk);
@@ -464,29 +317,29 @@ static silt_status read_row_group(thrift *t, const parquet_footer *footer, chunk
                                   silt_error *err) {
     thrift_field f = {0};
     size_t before = list->count;
-    while (next_field(t, &f)) {
-        if (list->items && is_field(&f, 1, THRIFT_LIST)) {
+    while (thrift_next(t, &f)) {
+        if (list->items && thrift_is(&f, 1, THRIFT_LIST)) {
             TRY(read_chunks(t, footer, list, a, err));
-        } else if (is_field(&f, 3, THRIFT_I64)) {
-            int64_t n = read_integer(t);
+        } else if (thrift_is(&f, 3, THRIFT_I64)) {
+            int64_t n = thrift_integer(t);
             if (n < 0 || *rows > INT64_MAX - n)
-                fail(t, "a row group has an impossible number of rows");
+                thrift_fail(t, "a row group has an impossible number of rows");
             else
                 *rows += n;
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
-    if (list->items && !t->wrong && list->count != before + footer->n_leaves) fail(t, "a row group without columns");
+    if (list->items && !t->wrong && list->count != before + footer->n_leaves) thrift_fail(t, "a row group without columns");
     return SILT_OK;
 }
 
 static silt_status read_row_groups(thrift *t, bool with_chunks, parquet_footer *out, arena *a, silt_error *err) {
     int type;
-    uint32_t n = read_list(t, &type);
+    uint32_t n = thrift_list(t, &type);
     int64_t rows = 0;
     chunk_list list = {0};
-    if (!t->wrong && (type != THRIFT_STRUCT || !out->elements)) fail(t, "row groups before the schema");
+    if (!t->wrong && (type != THRIFT_STRUCT || !out->elements)) thrift_fail(t, "row groups before the schema");
     if (with_chunks && !t->wrong) {
         list.capacity = out->n_leaves ? out->n_leaves : 1;
         list.items = ARENA_ARRAY(a, list.capacity, parquet_chunk);
@@ -495,7 +348,7 @@ static silt_status read_row_groups(thrift *t, bool with_chunks, parquet_footer *
     for (uint32_t i = 0; i < n && !t->wrong; i++) TRY(read_row_group(t, out, &list, &rows, a, err));
     out->chunks = list.items;
     out->n_row_groups = n;
-    if (!t->wrong && rows != out->n_rows) fail(t, "its rows are not the sum of its row groups'");
+    if (!t->wrong && rows != out->n_rows) thrift_fail(t, "its rows are not the sum of its row groups'");
     return SILT_OK;
 }
 
@@ -504,13 +357,13 @@ static silt_status read_row_groups(thrift *t, bool with_chunks, parquet_footer *
 static void read_key_value(thrift *t, parquet_footer *out) {
     thrift_field f = {0};
     str key = STR(""), val = STR_NULL;
-    while (next_field(t, &f)) {
-        if (is_field(&f, 1, THRIFT_BINARY))
-            key = read_binary(t);
-        else if (is_field(&f, 2, THRIFT_BINARY))
-            val = read_binary(t);
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 1, THRIFT_BINARY))
+            key = thrift_binary(t);
+        else if (thrift_is(&f, 2, THRIFT_BINARY))
+            val = thrift_binary(t);
         else
-            skip(t, f.type);
+            thrift_skip(t, f.type);
     }
     if (str_eqz(key, "org.apache.spark.sql.parquet.row.metadata")) out->spark_schema = val;
     if (str_eqz(key, "org.apache.spark.legacyDateTime") || str_eqz(key, "org.apache.spark.legacyINT96")) out->is_rebased = true;
@@ -521,26 +374,26 @@ static void read_key_value(thrift *t, parquet_footer *out) {
 
 static void read_key_values(thrift *t, parquet_footer *out) {
     int type;
-    uint32_t n = read_list(t, &type);
-    if (!t->wrong && type != THRIFT_STRUCT) fail(t, "key-value pairs of another type");
+    uint32_t n = thrift_list(t, &type);
+    if (!t->wrong && type != THRIFT_STRUCT) thrift_fail(t, "key-value pairs of another type");
     for (uint32_t i = 0; i < n && !t->wrong; i++) read_key_value(t, out);
 }
 
 /* Every column by the order of its type, or the bounds mean nothing certain. */
 static void read_orders(thrift *t, parquet_footer *out) {
     int type;
-    uint32_t n = read_list(t, &type);
+    uint32_t n = thrift_list(t, &type);
     bool all = n > 0 && type == THRIFT_STRUCT;
     for (uint32_t i = 0; i < n && !t->wrong; i++) {
         thrift_field f = {0};
         bool by_type = false;
         if (type != THRIFT_STRUCT) {
-            skip(t, type);
+            thrift_skip(t, type);
             continue;
         }
-        while (next_field(t, &f)) {
+        while (thrift_next(t, &f)) {
             by_type |= f.id == 1;
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
         all &= by_type;
     }
@@ -550,28 +403,28 @@ static void read_orders(thrift *t, parquet_footer *out) {
 static silt_status read_file_metadata(thrift *t, bool with_chunks, arena *a, parquet_footer *out, silt_error *err) {
     thrift_field f = {0};
     bool has_rows = false, has_groups = false;
-    while (next_field(t, &f)) {
-        if (is_field(&f, 2, THRIFT_LIST) && !out->elements) {
+    while (thrift_next(t, &f)) {
+        if (thrift_is(&f, 2, THRIFT_LIST) && !out->elements) {
             TRY(read_schema(t, a, out, err));
-        } else if (is_field(&f, 3, THRIFT_I64)) {
-            out->n_rows = read_integer(t);
+        } else if (thrift_is(&f, 3, THRIFT_I64)) {
+            out->n_rows = thrift_integer(t);
             has_rows = out->n_rows >= 0;
-        } else if (is_field(&f, 4, THRIFT_LIST) && !has_groups) {
+        } else if (thrift_is(&f, 4, THRIFT_LIST) && !has_groups) {
             has_groups = true;
             TRY(read_row_groups(t, with_chunks, out, a, err));
-        } else if (is_field(&f, 5, THRIFT_LIST)) {
+        } else if (thrift_is(&f, 5, THRIFT_LIST)) {
             read_key_values(t, out);
-        } else if (is_field(&f, 6, THRIFT_BINARY)) {
-            out->created_by = read_binary(t);
-        } else if (is_field(&f, 7, THRIFT_LIST)) {
+        } else if (thrift_is(&f, 6, THRIFT_BINARY)) {
+            out->created_by = thrift_binary(t);
+        } else if (thrift_is(&f, 7, THRIFT_LIST)) {
             read_orders(t, out);
         } else if (f.id == 8) {
-            fail(t, "it is encrypted");
+            thrift_fail(t, "it is encrypted");
         } else {
-            skip(t, f.type);
+            thrift_skip(t, f.type);
         }
     }
-    if (!t->wrong && (!out->elements || !has_rows || !has_groups)) fail(t, "schema, rows or row groups are missing");
+    if (!t->wrong && (!out->elements || !has_rows || !has_groups)) thrift_fail(t, "schema, rows or row groups are missing");
     return SILT_OK;
 }
 

@@ -68,6 +68,21 @@ struct parquet_element {
     uint32_t next;      /**< index of the element after this one and everything below it */
 };
 
+/** By the format's own numbers. */
+enum { PARQUET_UNCOMPRESSED, PARQUET_SNAPPY, PARQUET_GZIP, PARQUET_LZO, PARQUET_BROTLI, PARQUET_LZ4, PARQUET_ZSTD, PARQUET_LZ4_RAW };
+enum {
+    PARQUET_ENCODED_PLAIN,
+    PARQUET_ENCODED_OLD_DICTIONARY = 2,
+    PARQUET_ENCODED_RLE,
+    PARQUET_ENCODED_BIT_PACKED,
+    PARQUET_ENCODED_DELTA_BINARY,
+    PARQUET_ENCODED_DELTA_LENGTH,
+    PARQUET_ENCODED_DELTA_BYTES,
+    PARQUET_ENCODED_DICTIONARY,
+    PARQUET_ENCODED_SPLIT
+};
+#define PARQUET_ENCODING_UNKNOWN (UINT32_C(1) << 31)
+
 /** Of one column in one row group. Bounds are in the PLAIN encoding, borrowed. */
 typedef struct parquet_chunk {
     int64_t values; /**< nulls counted; -1 unknown */
@@ -78,6 +93,9 @@ typedef struct parquet_chunk {
     int64_t offset, length;             /**< where its pages are, dictionary included, as the footer says; 0, 0 where it does not */
     int64_t bloom_offset, bloom_length; /**< offset 0: none; length 0: not told */
     int64_t column_index_offset, offset_index_offset; /**< of the page index; 0: none */
+    int32_t codec;      /**< of its pages, PARQUET_SNAPPY …; -1 unknown */
+    uint32_t encodings; /**< that the footer tells of: bits 1 << PARQUET_ENCODED_… */
+    bool is_encrypted;
 } parquet_chunk;
 
 typedef struct parquet_footer {

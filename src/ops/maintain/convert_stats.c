@@ -213,8 +213,7 @@ static silt_status write_file_stats(const collecting *c, convert_file *file, con
     buf text;
     buf_init(&text, BUF_MAX_DEFAULT);
     stats_plan_write(&c->plan, file->rows, stats, &text);
-    if (buf_ok(&text)) file->stats = arena_str(w->keep, buf_str(&text));
-    buf_dispose(&text);
+    file->stats = buf_take(&text, w->keep);
     return str_is_null(file->stats) ? error_no_memory(err) : SILT_OK;
 }
 
@@ -327,14 +326,23 @@ static silt_status collect_all(collecting *c) {
     return status;
 }
 
+static silt_status collect(collecting *c, const write_spec *spec) {
+    TRY(stats_plan_make(c->o, spec, &c->plan));
+    TRY(convert_pool_new(c->o, &c->pool)); /* of the samples; each batch has one of its own */
+    TRY(map_variants(c));
+    return collect_all(c);
+}
+
 silt_status convert_stats_collect(const op *o, convert_files *f, const write_spec *spec, stats_batch_fn fn, void *ctx) {
     collecting c = {.o = o, .files = f, .fn = fn, .ctx = ctx};
     str mode = ops_setting(o, "silt.convert.stats");
     c.scans = mode.len == 0 || str_eq_ascii_fold(mode, STR("exact"));
     if (!c.scans && !str_eq_ascii_fold(mode, STR("footer")))
         return err_INVALID_PARAMETER_VALUE(o->err, STR("silt.convert.stats"), mode, "exact or footer");
-    TRY(stats_plan_make(o, spec, &c.plan));
-    TRY(convert_pool_new(o, &c.pool)); /* of the samples; each batch has one of its own */
-    TRY(map_variants(&c));
-    return collect_all(&c);
+    return collect(&c, spec);
+}
+
+silt_status convert_stats_collect_exactly(const op *o, convert_files *f, const write_spec *spec, stats_batch_fn fn, void *ctx) {
+    collecting c = {.o = o, .files = f, .fn = fn, .ctx = ctx, .scans = true};
+    return collect(&c, spec);
 }

@@ -68,6 +68,8 @@ void stats_plan_write(const stats_plan *plan, int64_t rows, const slot_stats *st
 typedef silt_status (*stats_batch_fn)(void *ctx, size_t first, size_t n);
 /** The statistics of every file, some thousands at a time, in order. silt.convert.stats = exact (default) or footer. */
 silt_status convert_stats_collect(const op *o, convert_files *f, const write_spec *spec, stats_batch_fn fn, void *ctx) MUST_CHECK;
+/** The same whatever the setting says: exact. */
+silt_status convert_stats_collect_exactly(const op *o, convert_files *f, const write_spec *spec, stats_batch_fn fn, void *ctx) MUST_CHECK;
 
 /* ---- convert_scan.c: what the data says ---- */
 /**
