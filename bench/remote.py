@@ -1,9 +1,12 @@
 """Tables on S3 (versitygw on this machine) with 20 ms added to each request by tests/support/fault_proxy.c, against deltalake there.
 
-  remote_open      opens a table of 1,000 commits
+  remote_open      opens a table of 1,000 commits without any checkpoint: 1,000 files to be fetched
+  remote_appended  opens a table as deltalake leaves it after 1,050 appends, with the checkpoints that it makes by itself: the last one and 50 files are to be fetched
   remote_scan      sum and maximum of two columns of lineitem SF1 in 200 files, nothing cached; Silt's bytes by the proxy's count against those columns' bytes
   remote_warm      the same again, cached, against the same table on the local disk
   remote_append    lineitem SF1 appended, against the bare upload of the files that it wrote
+
+The server keeps connections open, as S3 does; by itself versitygw closes each after one answer.
 """
 import glob
 import json
@@ -12,13 +15,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "remote"))
 import lib_remote
 from measuring import DATA, compare, expect, once, python, timed_python
 
-GOALS = {"remote_open": ">= 3 times faster", "remote_scan": ">= 2 times faster, <= 1.1 of the columns' bytes", "remote_warm": "<= 1.1 of local", "remote_append": "<= 1.2 of the bare upload"}
-COMMITS, FILES, LATENCY_MS = 1000, 200, 20
+GOALS = {"remote_open": ">= 3 times faster", "remote_appended": ">= 3 times faster", "remote_scan": ">= 2 times faster, <= 1.1 of the columns' bytes", "remote_warm": "<= 1.1 of local", "remote_append": "<= 1.2 of the bare upload"}
+COMMITS, APPENDS, FILES, LATENCY_MS = 1000, 1050, 200, 20
 COLUMNS = ("l_quantity", "l_shipdate")
 QUERY = "SELECT sum(l_quantity), max(l_shipdate) FROM delta.`%s`"
 
@@ -33,6 +37,12 @@ def make_commits(path):
         lines = [{"commitInfo": {"timestamp": add["modificationTime"] + v, "operation": "WRITE", "operationParameters": {"mode": "Append"}}}, {"add": dict(add, path="f%06d.parquet" % v)}]
         with open(os.path.join(path, "_delta_log", "%020d.json" % v), "w", encoding="utf-8") as f:
             f.write("".join(json.dumps(x, separators=(",", ":")) + "\n" for x in lines))
+
+
+def make_appended(path):
+    from deltalake import write_deltalake
+    import pyarrow as pa
+    for i in range(APPENDS): write_deltalake(path, pa.table({"id": pa.array([i], pa.int64())}), mode="append")
 
 
 def make_files(lineitem):
@@ -63,6 +73,7 @@ def column_bytes(path):
 class Bench:
     def __init__(self, silt, rounds):
         self.silt, self.rounds = silt, rounds
+        os.environ["VGW_KEEP_ALIVE"] = "true"
         self.server = lib_remote.server("s3", fresh=True)
         proxy = os.path.join(DATA, "tests", "fault_proxy")
         os.makedirs(os.path.dirname(proxy), exist_ok=True)
@@ -93,14 +104,14 @@ class Bench:
     def deltalake(self, name, code):
         return python("from deltalake import DeltaTable\nt = DeltaTable('s3://%s/%s', storage_options=%r)\n%s" % (self.server["BUCKET"], name, self.options, code))
 
-    def open(self):
-        self.put(once("remote_commits", make_commits), "commits")
-        table = lib_remote.location(self.server, "commits")
+    def open(self, name, make, versions):
+        self.put(once("remote_" + name, make), name)
+        table = lib_remote.location(self.server, name)
         cache = os.path.join(self.folder, "cache")
         conf = ["--conf", "silt.cache.dir=" + cache, *self.conf]
         return compare(self.rounds, [("silt schema, nothing cached", [self.silt, "schema", table, *conf], lambda: shutil.rmtree(cache, ignore_errors=True), None),
                                      ("cached: silt schema", [self.silt, "schema", table, *conf], None, None),
-                                     ("deltalake", self.deltalake("commits", "print(t.version())"), None, lambda out: expect("version", out.strip(), str(COMMITS - 1)))])
+                                     ("deltalake", self.deltalake(name, "print(t.version())"), None, lambda out: expect("version", out.strip(), str(versions - 1)))])
 
     def scan(self, path, warm):
         self.put(path, "lineitem")
@@ -114,6 +125,7 @@ class Bench:
         code = "import pyarrow.compute as pc\nd = t.to_pyarrow_table(columns=%r)\nprint(pc.sum(d['l_quantity']), pc.max(d['l_shipdate']))" % (list(COLUMNS),)
         if warm:
             subprocess.run(self.sql(QUERY % table, "cache"), check=True, stdout=subprocess.DEVNULL)
+            time.sleep(3)  # of a checkpoint that was fetched less than two seconds before, Silt asks once more whether it is still the same
             return compare(self.rounds, [("silt, cached", self.sql(QUERY % table, "cache"), None, None), ("silt, local disk", self.sql(QUERY % path, "cache"), None, None)])
         result = compare(self.rounds, [("silt, cold", self.sql(QUERY % table, "cache"), fresh, count), ("deltalake", self.deltalake("lineitem", code), None, None)])
         if counted:
@@ -146,5 +158,5 @@ def steps(silt, lineitem, rounds):
 
     def files(): return once("remote_lineitem", make_files(lineitem()))
 
-    return {"remote_open": with_server(lambda b: b.open()), "remote_scan": with_server(lambda b: b.scan(files(), False)), "remote_warm": with_server(lambda b: b.scan(files(), True)),
-            "remote_append": with_server(lambda b: b.append(lineitem()))}
+    return {"remote_open": with_server(lambda b: b.open("commits", make_commits, COMMITS)), "remote_appended": with_server(lambda b: b.open("appended", make_appended, APPENDS)),
+            "remote_scan": with_server(lambda b: b.scan(files(), False)), "remote_warm": with_server(lambda b: b.scan(files(), True)), "remote_append": with_server(lambda b: b.append(lineitem()))}

@@ -19,6 +19,11 @@ static str store_setting_of(void *ctx, const char *key) {
     return s->inner ? session_get(s->inner, str_of(key)) : STR_NULL;
 }
 
+static void each_setting(void *ctx, void (*take)(void *taker, str key, str value), void *taker) {
+    silt_session *s = ctx;
+    if (s->inner) session_each(s->inner, take, taker);
+}
+
 str *api_strs(arena *a, const char *const *strings, size_t n) {
     str *out = ARENA_ARRAY(a, n, str);
     for (size_t i = 0; out && i < n; i++) out[i] = str_of(strings[i]);
@@ -35,7 +40,7 @@ silt_status silt_session_open(const silt_session_options *options, silt_session 
     }
     buf_init(&s->text, BUF_MAX_DEFAULT);
     TRY_OUT(store_registry_new(&s->stores, err));
-    s->store_settings = (store_settings){.get = store_setting_of, .ctx = s,
+    s->store_settings = (store_settings){.get = store_setting_of, .ctx = s, .each = each_setting,
                                          .waiter = {&s->cancel, API_GET(options, progress, NULL), API_GET(options, progress_ctx, NULL), pthread_self()}};
     TRY_OUT(api_add_stores(s->stores, &s->store_settings, s->remotes, err));
     size_t n = API_GET(options, n_settings, 0);

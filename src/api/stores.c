@@ -10,8 +10,8 @@ static silt_status open_local(str authority, void *config, store **out, silt_err
 /* A new store is one row. */
 static const struct { const char *scheme; store_open_fn open; } back_ends[] = {
     {"s3", store_s3_open},
-    {"s3a", store_s3_open},
-    {"s3n", store_s3_open},
+    {"s3a", store_s3a_open},
+    {"s3n", store_s3n_open},
     {"hdfs", store_hdfs_open},
     {"webhdfs", store_webhdfs_open},
     {"swebhdfs", store_swebhdfs_open},

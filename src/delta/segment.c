@@ -21,6 +21,21 @@ static bool is_single_checkpoint(log_file_kind k) {
     return k == LOG_CHECKPOINT || k == LOG_CHECKPOINT_V2_JSON || k == LOG_CHECKPOINT_V2_PARQUET;
 }
 
+static silt_status take_entries(const delta_env *env, const store_list_result *found, int64_t asked_ms, arena *a, log_listing *out, silt_error *err) {
+    for (size_t i = 0; i < found->count; i++) {
+        const store_entry *e = &found->items[i];
+        log_file f = {.path = e->path,
+                      .name = log_path_parse(path_name(e->path)),
+                      .size_bytes = e->size_bytes,
+                      .modified_ms = e->modified_ms,
+                      .listed_ms = asked_ms};
+        if (e->is_dir || f.name.kind == LOG_OTHER || f.name.version < out->from_version) continue;
+        TRY(log_file_tag(env, e, a, &f.tag, err));
+        if (!ARENA_PUSH(a, out->files, out->count, out->capacity, f)) return error_no_memory(err);
+    }
+    return SILT_OK;
+}
+
 static silt_status list_once(const delta_env *env, str root, int64_t from_version, arena *a, log_listing *out, silt_error *err) {
     *out = (log_listing){.from_version = from_version};
     str dir = log_path_dir(root, a), start = STR_NULL;
@@ -31,18 +46,7 @@ static silt_status list_once(const delta_env *env, str root, int64_t from_versio
     silt_status status = store_list(env->store, dir, start, false, a, &found, err);
     if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(env, root, a));
     TRY(status);
-    for (size_t i = 0; i < found.count; i++) {
-        const store_entry *e = &found.items[i];
-        log_file f = {.path = e->path,
-                      .name = log_path_parse(path_name(e->path)),
-                      .size_bytes = e->size_bytes,
-                      .modified_ms = e->modified_ms,
-                      .listed_ms = asked_ms};
-        if (e->is_dir || f.name.kind == LOG_OTHER || f.name.version < from_version) continue;
-        TRY(log_file_tag(env, e, a, &f.tag, err));
-        if (!ARENA_PUSH(a, out->files, out->count, out->capacity, f)) return error_no_memory(err);
-    }
-    return SILT_OK;
+    return take_entries(env, &found, asked_ms, a, out, err);
 }
 
 /* The first version whose commit is missing behind a commit or checkpoint that is there, or behind where the listing began; -1: none. */
@@ -265,27 +269,73 @@ static silt_status choose(const delta_env *env, str root, const log_listing *l, 
     return SILT_OK;
 }
 
+/* A checkpoint will be read: its reader is made ready while the log is listed and fetched. */
+static void want_parquet(const delta_env *env) {
+    if (env->parquet && env->parquet->soon) env->parquet->soon(env->parquet);
+}
+
 /* From a checkpoint on that was said to be there. *out_done: it is. */
 static silt_status load_from(const delta_env *env, str root, int64_t hint, int64_t version, arena *a, delta_segment *out, bool *out_done, silt_error *err) {
     log_listing l;
     *out_done = false;
     if (hint <= 0 || (version != DELTA_LATEST && hint > version)) return SILT_OK;
+    want_parquet(env);
     TRY(log_list(env, root, hint, a, &l, err));
     *out_done = has_checkpoint_at(&l, hint);
     return *out_done ? choose(env, root, &l, version, a, out, err) : SILT_OK;
 }
 
-/* What was seen here before saves the request for the table's own hint. */
-static silt_status load_from_hints(const delta_env *env, str root, int64_t kept, int64_t version, arena *a, delta_segment *out, silt_error *err) {
+/* Of a remote table of which nothing is known: the table's own hint and the listing from the beginning, one beside the other. Logs are mostly short enough for one page, and then nothing is left to ask for. */
+typedef struct first_look {
+    const delta_env *env;
+    str root;
+    arena *arenas[2];
+    int64_t hint;
     log_listing l;
+    bool all;
+} first_look;
+
+static silt_status list_first(first_look *f, arena *a, silt_error *err) {
+    store_list_result found;
+    str dir = log_path_dir(f->root, a);
+    if (!dir.ptr) return error_no_memory(err);
+    int64_t asked_ms = time_now_ms();
+    silt_status status = store_list_first(f->env->store, dir, a, &found, &f->all, err);
+    if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(f->env, f->root, a));
+    TRY(status);
+    TRY(take_entries(f->env, &found, asked_ms, a, &f->l, err));
+    f->all = f->all && first_gap(&f->l) < 0; /* a gap asks for a second listing */
+    return SILT_OK;
+}
+
+static silt_status look_nth(void *ctx, size_t i, silt_error *err) {
+    first_look *f = ctx;
+    if (i == 0) return list_first(f, f->arenas[0], err);
+    f->hint = checkpoint_hint(f->env, f->root, f->arenas[1]);
+    return SILT_OK;
+}
+
+static silt_status look_first(first_look *f, arena *a, silt_error *err) {
+    f->arenas[0] = a;
+    f->arenas[1] = arena_new();
+    if (!f->arenas[1]) return error_no_memory(err);
+    silt_status status = thread_for(2, 2, look_nth, f, err);
+    arena_free(f->arenas[1]);
+    return status;
+}
+
+/* What was seen here before saves the request for the table's own hint; 0: it was enough to list all. */
+static silt_status load_from_hints(const delta_env *env, str root, int64_t kept, int64_t version, arena *a, delta_segment *out, silt_error *err) {
+    first_look f = {.env = env, .root = root, .hint = -1};
     bool done;
     TRY(load_from(env, root, kept, version, a, out, &done, err));
     if (done) return SILT_OK;
-    int64_t hint = checkpoint_hint(env, root, a);
-    if (hint != kept) TRY(load_from(env, root, hint, version, a, out, &done, err));
+    if (kept < 0 && env->store->ops->list_first) TRY(look_first(&f, a, err));
+    else if (kept != 0) f.hint = checkpoint_hint(env, root, a);
+    if (!f.all && f.hint != kept) TRY(load_from(env, root, f.hint, version, a, out, &done, err));
     if (done) return SILT_OK;
-    TRY(log_list(env, root, 0, a, &l, err));
-    return choose(env, root, &l, version, a, out, err);
+    if (!f.all) TRY(log_list(env, root, 0, a, &f.l, err));
+    return choose(env, root, &f.l, version, a, out, err);
 }
 
 silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) {
@@ -295,6 +345,8 @@ silt_status segment_load(const delta_env *env, str root, int64_t version, arena 
     while (dir.len > 1 && dir.ptr[dir.len - 1] == '/') dir.len--;
     int64_t kept = store_hint(env->store, dir);
     TRY(load_from_hints(env, root, kept, version, a, out, err));
-    if (version == DELTA_LATEST && out->checkpoint_version > 0 && out->checkpoint_version != kept) store_set_hint(env->store, dir, out->checkpoint_version);
+    if (out->n_checkpoint) want_parquet(env);
+    int64_t seen = out->checkpoint_version > 0 ? out->checkpoint_version : 0;
+    if (version == DELTA_LATEST && seen != kept) store_set_hint(env->store, dir, seen);
     return SILT_OK;
 }

@@ -64,6 +64,11 @@ static void unlist_connection(engine *e, engine_connection *c) {
 /* ---- connections ---- */
 
 silt_status engine_connect(engine *e, engine_connection **out, silt_error *err) {
+    TRY(engine_need(e, err));
+    return engine_connect_open(e, out, err);
+}
+
+silt_status engine_connect_open(engine *e, engine_connection **out, silt_error *err) {
     TRY(cancel_check(e->cancel, err));
     (void)!engine_keep_temp(e, NULL); /* only what spills needs it, and tells */
     engine_connection *c = calloc(1, sizeof *c);

@@ -23,11 +23,17 @@ typedef struct engine_options {
 } engine_options;
 
 /** One in-memory database. Thread rule: any thread; each running query has a connection of its own.
- * Errors: ENGINE_VERSION (another libduckdb than 1.5.6), IO, NO_MEMORY. */
+ * Errors: ENGINE_VERSION (another libduckdb than 1.5.6), INVALID (a memory limit or zone that is none), IO, NO_MEMORY. */
 silt_status engine_open(const engine_options *options, engine **out, silt_error *err) MUST_CHECK;
-void engine_close(engine *e);
+/** An engine that is opened (25 ms) by the first call that needs it, which then tells what engine_open would have, or from engine_open_ahead on by a thread. The options are copied. NO_MEMORY. */
+silt_status engine_new(const engine_options *options, engine **out, silt_error *err) MUST_CHECK;
+/** Where it is not open, because nothing needed it yet or because that failed: it is opened by these from now on. Without effect where it is open or being opened. */
+silt_status engine_set_options(engine *e, const engine_options *options, silt_error *err) MUST_CHECK;
+/** It will be needed soon: a thread opens it meanwhile. A failure is told by the first call that needs it. */
+void engine_open_ahead(engine *e);
+void engine_close(engine *e); /**< waits for that thread; NULL is fine */
 silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) MUST_CHECK;
-/** The formats' Parquet service; lives as long as the engine. */
+/** The formats' Parquet service; lives as long as the engine, and opens it when it is used. */
 parquet_service *engine_parquet(engine *e);
 /** Evaluate a bound column-free expression; fits bind_env.fold with fold_ctx = engine. */
 silt_status engine_fold(void *engine_ctx, expr *e, arena *a, value *out, silt_error *err) MUST_CHECK;

@@ -91,6 +91,7 @@ static silt_status evaluate(engine *e, const char *sql, const data_type *type, a
 
 silt_status engine_fold(void *engine_ctx, expr *e, arena *a, value *out, silt_error *err) {
     engine *en = engine_ctx;
+    TRY(engine_need(en, err));
     pthread_mutex_lock(&en->mutex);
     bind_env env = {.time_zone = arena_str(a, str_of(en->time_zone)), .ansi = true, .now_us = time_now_us()};
     pthread_mutex_unlock(&en->mutex);

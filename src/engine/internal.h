@@ -26,8 +26,17 @@ typedef struct engine_registry {
 } engine_registry;
 
 struct engine {
-    duckdb_database database;
+    duckdb_database database; /* once is_open */
     parquet_service parquet;
+    /* opening.c */
+    _Atomic bool is_open;
+    pthread_mutex_t opening; /* guards what follows, up to the next mutex; `ahead` itself looks only at options, and writes ahead_status and ahead_error, before it is joined */
+    engine_options options;  /* strings in options_arena; they say how it is opened where it is not */
+    arena *options_arena;
+    pthread_t ahead;
+    bool ahead_runs;          /* or has ended and is not joined yet */
+    silt_status ahead_status; /* other than OK: it failed, which nobody was told of yet */
+    silt_error ahead_error;
     pthread_mutex_t mutex; /* guards everything below */
     engine_connection *connections;
     uint64_t next_id;
@@ -45,6 +54,16 @@ struct engine {
     bool watcher_runs, watcher_stop;
     pthread_cond_t watcher_wake;
 };
+
+/* ---- opening.c ---- */
+/** The engine is open from here on: opened now, or waited for. Every public function that does more than note something down calls it first, as does engine_connect. */
+silt_status engine_need(engine *e, silt_error *err) MUST_CHECK;
+/** No thread is opening it any more. */
+void engine_end_ahead(engine *e);
+/** open.c: open the database by e->options; nothing is left of it where that fails. Only for opening.c. */
+silt_status engine_open_database(engine *e, silt_error *err) MUST_CHECK;
+/** engine_connect of an engine that is being opened. */
+silt_status engine_connect_open(engine *e, engine_connection **out, silt_error *err) MUST_CHECK;
 
 /** The folder of e->temp is there; cleaners may have taken it from a process that lives for weeks. */
 silt_status engine_keep_temp(engine *e, silt_error *err) MUST_CHECK;

@@ -174,33 +174,29 @@ static silt_status register_everything(engine *e, silt_error *err) {
     return status;
 }
 
-silt_status engine_open(const engine_options *options, engine **out, silt_error *err) {
-    TRY(check_version(err));
-    engine *e = calloc(1, sizeof *e);
-    if (!e) return error_no_memory(err);
-    pthread_mutex_init(&e->mutex, NULL);
-    pthread_mutex_init(&e->decimals_mutex, NULL);
-    pthread_cond_init(&e->watcher_wake, NULL);
-    e->cancel = options->cancel;
-    e->stores = options->stores;
-    e->no_pruning = options->no_pruning;
-    e->ends_with_process = options->ends_with_process;
-    e->threads = options->threads;
-    engine_parquet_init(e);
+static silt_status set_zone(engine *e, str zone, silt_error *err);
+static silt_status check_zone(engine *e, str zone, silt_error *err);
+
+silt_status engine_open_database(engine *e, silt_error *err) {
+    const engine_options *o = &e->options;
+    str zone = o->time_zone.len ? o->time_zone : STR("UTC");
     silt_status status;
-    TRY_OUT(temp_folder_open(&e->temp, options->temp_directory, err));
-    TRY_OUT(open_database(e, options, err));
+    TRY(check_version(err));
+    TRY_OUT(temp_folder_open(&e->temp, o->temp_directory, err));
+    TRY_OUT(open_database(e, o, err));
     TRY_OUT(register_everything(e, err));
-    TRY_OUT(engine_set_time_zone(e, options->time_zone.len ? options->time_zone : STR("UTC"), err));
-    *out = e;
+    TRY_OUT(check_zone(e, zone, err));
+    TRY_OUT(set_zone(e, zone, err));
     return SILT_OK;
 out:
-    engine_close(e);
+    if (e->database) duckdb_close(&e->database);
+    temp_folder_close(&e->temp);
     return status;
 }
 
 void engine_close(engine *e) {
     if (!e) return;
+    engine_end_ahead(e);
     if (e->watcher_runs) {
         pthread_mutex_lock(&e->mutex);
         e->watcher_stop = true;
@@ -223,6 +219,8 @@ void engine_close(engine *e) {
     pthread_cond_destroy(&e->watcher_wake);
     pthread_mutex_destroy(&e->mutex);
     pthread_mutex_destroy(&e->decimals_mutex);
+    pthread_mutex_destroy(&e->opening);
+    arena_free(e->options_arena);
     free(e);
 }
 
@@ -231,7 +229,7 @@ static silt_status check_zone(engine *e, str zone, silt_error *err) {
     int32_t offset;
     if (time_zone_fixed_offset(zone, &offset)) return SILT_OK;
     engine_connection *c;
-    TRY(engine_connect(e, &c, err));
+    TRY(engine_connect_open(e, &c, err));
     buf sql;
     buf_init(&sql, 4096);
     buf_append_z(&sql, "SELECT timezone(");
@@ -247,8 +245,7 @@ static silt_status check_zone(engine *e, str zone, silt_error *err) {
                                        "a zone such as UTC, +02:00 or Europe/Paris");
 }
 
-silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) {
-    TRY(check_zone(e, zone, err));
+static silt_status set_zone(engine *e, str zone, silt_error *err) {
     char *copy = strndup(zone.ptr, zone.len);
     if (!copy) return error_no_memory(err);
     pthread_mutex_lock(&e->mutex);
@@ -256,6 +253,12 @@ silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) {
     e->time_zone = copy;
     pthread_mutex_unlock(&e->mutex);
     return SILT_OK;
+}
+
+silt_status engine_set_time_zone(engine *e, str zone, silt_error *err) {
+    TRY(engine_need(e, err));
+    TRY(check_zone(e, zone, err));
+    return set_zone(e, zone, err);
 }
 
 parquet_service *engine_parquet(engine *e) { return &e->parquet; }

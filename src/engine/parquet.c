@@ -382,6 +382,8 @@ out:
     return status;
 }
 
+static void parquet_soon(parquet_service *s) { engine_open_ahead(s->ctx); }
+
 void engine_parquet_init(engine *e) {
     e->parquet = (parquet_service){.ctx = e,
                                    .read = parquet_read,
@@ -389,5 +391,6 @@ void engine_parquet_init(engine *e) {
                                    .write = parquet_write,
                                    .read_where_null = parquet_read_where_null,
                                    .read_rows = parquet_read_rows,
-                                   .count_rows = parquet_count_rows};
+                                   .count_rows = parquet_count_rows,
+                                   .soon = parquet_soon};
 }

@@ -101,6 +101,7 @@ static silt_status init(file_source *s, str format, const str *paths, size_t n_p
 silt_status engine_file_source(engine *e, str format, const str *paths, size_t n_paths, const str *option_keys,
                                const str *option_values, size_t n_options, const data_type *declared, table_source **out,
                                silt_error *err) {
+    TRY(engine_need(e, err)); /* its zone is read below */
     arena *a = arena_new();
     file_source *s = a ? ARENA_NEW(a, file_source) : NULL;
     if (!s) {

@@ -2,7 +2,7 @@
 #include "sql/run.h"
 
 static silt_status bind_query(run *r, query *q, silt_error *err) {
-    TRY(run_bind(r, err));
+    TRY(run_bind_rows(r, err));
     TRY(query_bind(q, &r->bind, r->a, err));
     return expr_push_predicates(q, &r->bind, r->a, err);
 }

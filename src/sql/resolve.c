@@ -398,6 +398,12 @@ silt_status run_bind(run *r, silt_error *err) {
     return SILT_OK;
 }
 
+silt_status run_bind_rows(run *r, silt_error *err) {
+    TRY(run_bind(r, err));
+    engine_open_ahead(r->s->engine);
+    return SILT_OK;
+}
+
 static void take_note(void *ctx, const char *text) { run_note(ctx, text); }
 
 static str ops_setting(void *ctx, const char *key) { return session_get(ctx, str_of(key)); }

@@ -15,7 +15,7 @@ typedef struct cached_snapshot { str root; store *store; delta_snapshot *snapsho
 struct session {
     arena *a;                       /* the session's life */
     store_registry *stores;
-    engine *engine;                 /* opened by the first statement that needs it */
+    engine *engine;                 /* made by the first statement that may need it, opened when it does */
     catalog *catalog;
     str database;                   /* current */
     setting *settings; size_t n_settings, settings_capacity;
@@ -87,7 +87,8 @@ silt_status session_env(session *s, store *st, delta_env **out, silt_error *err)
 silt_status session_need_engine(session *s, silt_error *err) MUST_CHECK;
 /** db and name of a catalog reference (1 to 3 parts). */
 silt_status split_name(run *r, name_parts name, str *database, str *table, silt_error *err) MUST_CHECK;
-silt_status run_bind(run *r, silt_error *err) MUST_CHECK; /* fills r->bind and the resolver; opens the engine */
+silt_status run_bind(run *r, silt_error *err) MUST_CHECK; /* fills r->bind and the resolver */
+silt_status run_bind_rows(run *r, silt_error *err) MUST_CHECK; /* the same for a statement that reads or writes rows: a thread opens the engine while its tables' newest versions are looked up */
 ops_env run_ops_env(run *r, const delta_env *env);
 str name_join(name_parts name, arena *a);
 /** The table of a text: a catalog name where it is one, else a path or URI (in_catalog false, name null). */

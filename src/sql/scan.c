@@ -62,9 +62,7 @@ static str scan_text(run *r, const str *columns, size_t n_columns, str where, in
     buf_append_z(&b, "\nFROM `" SOURCE_NAME "`");
     if (where.ptr) buf_printf(&b, "\nWHERE (%.*s\n)", STR_ARG(where)); /* the line end closes a comment at the predicate's end */
     if (limit > 0) buf_printf(&b, "\nLIMIT %lld", (long long)limit);
-    str text = buf_ok(&b) ? arena_str(r->a, buf_str(&b)) : STR_NULL;
-    buf_dispose(&b);
-    return text;
+    return buf_take(&b, r->a);
 }
 
 silt_status session_scan(session *s, const delta_snapshot *snapshot, const str *columns, size_t n_columns, str where, int64_t limit, statement_result **out, silt_error *err) {
@@ -73,7 +71,7 @@ silt_status session_scan(session *s, const delta_snapshot *snapshot, const str *
     table_source *source;
     silt_status status = SILT_OK;
     TRY(new_run(s, &r, err));
-    TRY_OUT(run_bind(r, err));
+    TRY_OUT(run_bind_rows(r, err));
     TRY_OUT(delta_table_source(snapshot, &source, err));
     TRY_OUT(own_source(r, source, err));
     TRY_OUT(use_source(r, source, err));
@@ -94,7 +92,7 @@ out:
     return status;
 }
 
-static silt_status write_rows(run *r, const session_write_spec *spec, ops_result *out, silt_error *err) {
+static silt_status write_rows(run *r, const session_write_spec *spec, const table_source *source, ops_result *out, silt_error *err) {
     query *q;
     resolved_table t;
     bool managed = false;
@@ -115,6 +113,7 @@ static silt_status write_rows(run *r, const session_write_spec *spec, ops_result
     ops_env ops = run_ops_env(r, env);
     load_spec load = {.table_name = t.display, .root = t.root, .source = q, .mode = spec->mode, .partition_columns = spec->partition_columns,
                       .n_partition_columns = spec->n_partition_columns, .properties = spec->properties, .options = spec->options, .is_managed = managed};
+    if (str_eqz(source->format, "parquet")) load.options.files = source;
     TRY(ops_load(&ops, &load, out, err));
     return managed ? register_table(r, &t, true, STR_NULL, err) : SILT_OK;
 }
@@ -128,9 +127,9 @@ silt_status session_write(session *s, const session_write_spec *spec, table_sour
     }
     *out = (ops_result){.version = -1};
     TRY_OUT(own_source(r, source, err));
-    TRY_OUT(run_bind(r, err));
+    TRY_OUT(run_bind_rows(r, err));
     TRY_OUT(use_source(r, source, err));
-    TRY_OUT(write_rows(r, spec, out, err));
+    TRY_OUT(write_rows(r, spec, source, out, err));
 out:
     statement_result_free(r->result);
     return status;

@@ -44,7 +44,6 @@ silt_status session_engine(session *s, engine **out, silt_error *err) {
 }
 
 silt_status session_need_engine(session *s, silt_error *err) {
-    if (s->engine) return SILT_OK;
     str memory = session_get(s, STR("silt.memory.limit")), temp = session_get(s, STR("silt.temp.dir"));
     int64_t threads = 0;
     (void)str_to_i64(session_get(s, STR("silt.threads")), &threads);
@@ -58,7 +57,7 @@ silt_status session_need_engine(session *s, silt_error *err) {
         .ends_with_process = s->ends_with_process,
         .no_pruning = session_flag(s, "silt.selfcheck.unpruned", false),
     };
-    return engine_open(&options, &s->engine, err);
+    return s->engine ? engine_set_options(s->engine, &options, err) : engine_new(&options, &s->engine, err);
 }
 
 /* One row per statement kind. */
@@ -148,7 +147,7 @@ silt_status session_export_parquet(session *s, str text, str local_path, silt_er
     }
     *r = (run){.s = s, .a = a, .st = &st};
     r->bind.source_text = copy;
-    TRY_OUT(run_bind(r, err));
+    TRY_OUT(run_bind_rows(r, err));
     TRY_OUT(query_bind(st.query, &r->bind, a, err));
     TRY_OUT(expr_push_predicates(st.query, &r->bind, a, err));
     TRY_OUT(engine_export_parquet(s->engine, st.query, &r->bind, local_path, err));

@@ -23,6 +23,8 @@ void session_close(session *s);
 silt_status session_set(session *s, str key, str value, silt_error *err) MUST_CHECK;
 /** The value or the key's default; {NULL,0} when neither is known. */
 str session_get(session *s, str key);
+/** Each setting that was made, defaults not. */
+void session_each(const session *s, void (*take)(void *taker, str key, str value), void *taker);
 
 /** What one statement gave: always a table of rows (DDL gives none; INSERT gives num_affected_rows …). */
 typedef struct statement_result statement_result;
@@ -49,7 +51,7 @@ silt_status session_export_parquet(session *s, str text, str local_path, silt_er
 /** A table by catalog name, path, URI or format.`path`, at a version / timestamp (either may be unset: version -1, timestamp null). The caller releases the snapshot before
  * the session closes. */
 silt_status session_open_table(session *s, str table, int64_t version, str timestamp, delta_snapshot **out, silt_error *err) MUST_CHECK;
-/** The session's engine, opened if it was not yet. */
+/** The session's engine, opened when it is used. */
 silt_status session_engine(session *s, engine **out, silt_error *err) MUST_CHECK;
 /** Rows of one snapshot: `columns` are Spark SQL projections (none: all), `where` a predicate (null: none), limit <= 0: all. The snapshot must outlive the result. */
 silt_status session_scan(session *s, const delta_snapshot *snapshot, const str *columns, size_t n_columns, str where, int64_t limit, statement_result **out, silt_error *err) MUST_CHECK;

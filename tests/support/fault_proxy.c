@@ -81,7 +81,7 @@ static int loopback(int type_port, bool listening) {
     int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
     if (fd < 0) return -1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    bool ok = listening ? bind(fd, (void *)&at, sizeof at) == 0 && listen(fd, 512) == 0 : connect(fd, (void *)&at, sizeof at) == 0;
+    bool ok = listening ? bind(fd, (void *)&at, sizeof at) == 0 && listen(fd, SOMAXCONN) == 0 : connect(fd, (void *)&at, sizeof at) == 0;
     if (ok) return fd;
     close(fd);
     return -1;
@@ -407,6 +407,20 @@ static bool say_status(exchange *x, int status) {
     return send_all(x->client.fd, whole, (size_t)length);
 }
 
+/* The answer's head, in one piece with what there is of its body: as servers send it, so that the client is not woken twice. */
+static bool send_begin(exchange *x, bool with_body) {
+    peer *s = &x->server;
+    size_t n = with_body && !x->answer.chunked ? s->end - s->begin : 0;
+    if (x->answer.length >= 0 && n > (size_t)x->answer.length) n = (size_t)x->answer.length;
+    if (n > sizeof x->answer.head - x->answer.head_len) n = sizeof x->answer.head - x->answer.head_len;
+    memcpy(x->answer.head + x->answer.head_len, s->buffer + s->begin, n);
+    if (!send_all(x->client.fd, x->answer.head, x->answer.head_len + n)) return false;
+    count(&proxy.bytes_out, n);
+    s->begin += n;
+    if (x->answer.length >= 0) x->answer.length -= (int64_t)n;
+    return true;
+}
+
 static bool hand_through(exchange *x) {
     if (!ask(x, false, 0)) return false;
     int status = atoi(x->answer.head + 9);
@@ -431,9 +445,10 @@ static bool hand_through(exchange *x) {
         return !x->rude && !x->answer.closes;
     }
     target to = {.fd = x->client.fd, .count = &proxy.bytes_out};
-    if (!send_all(x->client.fd, x->answer.head, x->answer.head_len)) return false;
-    x->rude = has_body(x) && !pump_body(&x->server, &x->answer, &to);
-    return !x->rude && (x->answer.chunked || x->answer.length >= 0 || !has_body(x)) && !x->answer.closes;
+    bool body = has_body(x), to_the_end = body && !x->answer.chunked && x->answer.length < 0;
+    if (!send_begin(x, body)) return false;
+    x->rude = body && !pump_body(&x->server, &x->answer, &to);
+    return !x->rude && !to_the_end && !x->answer.closes;
 }
 
 /* The faults. Returns whether the client's connection goes on; where it does not, it ends with a reset. */
