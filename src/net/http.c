@@ -392,8 +392,10 @@ static void tell(batch *b) {
     str host = host_of(first->request->url);
     if (host.len > 200) host.len = 200;
     b->told_ms = now;
-    if (silent >= TELL_SILENT_MS || first->attempts > 1) {
-        snprintf(text, sizeof text, "waiting for %.*s: %lld s, attempt %d of %d", STR_ARG(host), (long long)(now - b->began_ms) / 1000, first->attempts > 0 ? first->attempts : 1, b->c->options.max_attempts);
+    int before = first->request->tries_before, attempt = before + (first->attempts > 0 ? first->attempts : 1);
+    if (silent >= TELL_SILENT_MS || attempt > 1) {
+        int n = snprintf(text, sizeof text, "waiting for %.*s: %lld s, attempt %d", STR_ARG(host), (long long)(now - b->began_ms) / 1000, attempt);
+        if (before == 0 && b->c->options.max_attempts > 1) snprintf(text + n, sizeof text - (size_t)n, " of %d", b->c->options.max_attempts);
         w->tell(w->ctx, text, -1);
     } else if (b->n > 1) {
         snprintf(text, sizeof text, "fetching from %.*s", STR_ARG(host));

@@ -74,6 +74,7 @@ struct http_request {
     int64_t max_body_bytes;     /**< of response.body; 0: BUF_MAX_DEFAULT. More is an error, never a cut body */
     int64_t expected_bytes;     /**< of the answer, which makes a small buffer do; 0: not known */
     const cancel_token *cancel; /**< may be NULL */
+    int tries_before;           /**< of a caller that makes attempts of its own; for errors and what is told of the waiting */
     const char *what;           /**< for errors: "reading", "listing", …; NULL: the method */
 };
 

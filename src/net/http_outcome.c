@@ -77,7 +77,7 @@ static silt_status transport_error(http_transfer *t, CURLcode result, silt_error
     else if (t->maybe_applied && !t->request->repeatable) status = err_HTTP_OUTCOME_UNKNOWN(err, what, url);
     else status = err_HTTP_REQUEST_FAILED(err, what, url);
     const char *why = t->curl_error[0] ? t->curl_error : result == CURLE_OPERATION_TIMEDOUT ? "No byte moved for too long" : curl_easy_strerror(result);
-    error_detail(err, "%s (%s).", why, t->attempts == 1 ? "one attempt" : "the last of several attempts");
+    error_detail(err, "%s (%s).", why, t->attempts + t->request->tries_before == 1 ? "one attempt" : "the last of several attempts");
     return status;
 }
 

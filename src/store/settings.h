@@ -9,6 +9,8 @@
 typedef struct store_settings {
     str (*get)(void *ctx, const char *key); /**< null: not set */
     void *ctx;
+    /** May be NULL. Tells each setting that was made. */
+    void (*each)(void *ctx, void (*take)(void *taker, str key, str value), void *taker);
     http_waiter waiter; /**< the session's user */
 } store_settings;
 

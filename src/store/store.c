@@ -88,6 +88,13 @@ silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *a
     return s->ops->list(s, without_slash(dir), start_at, recursive, a, out, err);
 }
 
+silt_status store_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    TRY(check_path(dir, err));
+    *out = (store_list_result){0};
+    *out_all = false;
+    return s->ops->list_first ? s->ops->list_first(s, without_slash(dir), a, out, out_all, err) : SILT_OK;
+}
+
 silt_status store_remove(store *s, str path, silt_error *err) {
     TRY(check_file(path, err));
     return s->ops->remove(s, path, err);

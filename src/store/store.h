@@ -140,6 +140,8 @@ typedef struct store_ops {
     /** May both be NULL: nothing is remembered. See store_hint; the read cache has them. */
     int64_t (*hint)(store *s, str log_dir);
     void (*set_hint)(store *s, str log_dir, int64_t version);
+    /** May be NULL: nothing is told. See store_list_first. */
+    silt_status (*list_first)(store *s, str dir, arena *arena, store_list_result *out, bool *out_all, silt_error *err);
     /** May be NULL: nothing is done. See store_fetch_ahead; the read cache has it. */
     silt_status (*fetch_ahead)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, silt_error *err);
     /**
@@ -200,6 +202,11 @@ silt_status store_put_own(store *s, str path, str bytes, silt_error *err) MUST_C
  * has another order (HDFS) may leave out names whose first different character is outside ASCII.
  */
 silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *arena, store_list_result *out, silt_error *err) MUST_CHECK;
+/**
+ * The first of what store_list tells of a folder, as much as one request gives; *out_all: it is all. For who asks before it is known from where on to list. Where one request is not what listing is made of:
+ * nothing at once, and not all. NOT_FOUND as store_list
+ */
+silt_status store_list_first(store *s, str dir, arena *arena, store_list_result *out, bool *out_all, silt_error *err) MUST_CHECK;
 /** NOT_FOUND when absent; OK where the store does not tell (S3). */
 silt_status store_remove(store *s, str path, silt_error *err) MUST_CHECK;
 silt_status store_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;
@@ -225,8 +232,8 @@ int64_t store_kept_ns(store *s, const store_sparse *file);
 /** What stands at a path that store_local_ranges gave proved useless: it is fetched anew the next time it is wanted. Best effort. */
 void store_drop_copy(store *s, str local);
 /**
- * A number that was remembered on the local disk for a folder of a log: the version of a checkpoint that was seen there, from which on it may be enough to list. It may be old, or of another table that was there;
- * -1: none. Saves a request for _last_checkpoint, which is no more than a hint either.
+ * A number that was remembered on the local disk for a folder of a log: the version of a checkpoint that was seen there, from which on it may be enough to list, or 0 where there was none, so that all is to be
+ * listed. It may be old, or of another table that was there; -1: none. Saves a request for _last_checkpoint, which is no more than a hint either.
  */
 int64_t store_hint(store *s, str log_dir);
 void store_set_hint(store *s, str log_dir, int64_t version); /**< best effort */
@@ -292,6 +299,8 @@ void store_memory_set_clock(store *s, int64_t next_ms);
 /** Amazon S3 and what speaks its interface (s3, s3a, s3n). Authority: the bucket. Settings: Hadoop's fs.s3a.* keys and the AWS environment; silt.s3.commit = conditional (default), dynamodb
  * or single-writer says how commits are kept apart, as does Delta's spark.delta.logStore.s3a.impl. */
 silt_status store_s3_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+silt_status store_s3a_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
+silt_status store_s3n_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
 /** Azure Blob Storage; authority "container@account.dfs.core.windows.net" (or .blob., or the account alone), or "container" with silt.azure.account. See azure.h for settings. */
 silt_status store_azure_open(str authority, void *config, store **out, silt_error *err) MUST_CHECK;
 /** Google Cloud Storage; authority: the bucket. See gcs.h for settings. */

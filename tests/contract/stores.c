@@ -74,7 +74,7 @@ static silt_status open_s3(fixture *f, store **out, silt_error *err) {
                     {"fs.s3a.access.key", told(v, "_ACCESS_KEY")},
                     {"fs.s3a.secret.key", f->wrong_key ? WRONG_KEY : told(v, "_SECRET_KEY")},
                     {NULL, NULL}};
-    return open_with(store_s3_open, told(v, "_BUCKET"), pairs, out, err);
+    return open_with(store_s3a_open, told(v, "_BUCKET"), pairs, out, err);
 }
 
 static silt_status open_azure(fixture *f, store **out, silt_error *err) {

@@ -75,7 +75,7 @@ static void open_store(client *c) {
     static const struct {
         const char *scheme;
         store_open_fn open;
-    } back_ends[] = {{"s3a", store_s3_open}, {"webhdfs", store_webhdfs_open}, {"abfss", store_azure_open}, {"gs", store_gcs_open}};
+    } back_ends[] = {{"s3a", store_s3a_open}, {"webhdfs", store_webhdfs_open}, {"abfss", store_azure_open}, {"gs", store_gcs_open}};
     static store_settings settings;
     store_registry *registry;
     silt_error err = {0};

@@ -31,4 +31,4 @@ for name in "${names[@]}"; do
         tail -n 20 "$folder/$name.log"
     fi
 done
-python3 tests/run_all.py --build "$build" --suite remote --jobs 4 "$@" # they wait for servers more than they compute
+python3 tests/run_all.py --build "$build" --suite remote --jobs 6 "$@" # they wait for servers more than they compute

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "base/uri.h"
 #include "store/azure/azure.h"
+#include "store/log_store.h"
 
 #define SERVICE_VERSION "2021-12-02"
 #define RESOURCE "https://storage.azure.com/"
@@ -350,6 +351,8 @@ static silt_status set_up(azure_store *z, str authority, const store_settings *s
     object_store *o = &z->object;
     TRY(object_store_configure(o, settings, err));
     TRY(azure_account_find(authority, settings, process_env, NULL, o->settings, &z->account, err));
+    static const char *const schemes[] = {"abfss", "abfs", "wasbs", "wasb", "az", NULL};
+    TRY(log_store_find_unknown(settings, schemes, o->settings, &o->log_store, err));
     o->sign = azure_sign;
     o->where = arena_printf(o->settings, "%.*s/%.*s", STR_ARG(z->account.endpoint), STR_ARG(z->account.container));
     if (str_is_null(o->where)) return error_no_memory(err);

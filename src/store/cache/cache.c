@@ -53,6 +53,11 @@ static silt_status cache_list(store *s, str dir, str start_at, bool recursive, a
     cache_known_tell(known_of(s), out->items, out->count);
     return SILT_OK;
 }
+static silt_status cache_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    TRY(store_list_first(inner_of(s), dir, a, out, out_all, err));
+    cache_known_tell(known_of(s), out->items, out->count);
+    return SILT_OK;
+}
 static silt_status cache_remove(store *s, str path, silt_error *err) {
     cache_known_forget(known_of(s), path);
     return store_remove(inner_of(s), path, err);
@@ -414,6 +419,7 @@ static store_ops ops_around(const store_ops *inner) {
         .stat = cache_stat,
         .put = cache_put,
         .list = cache_list,
+        .list_first = inner->list_first ? cache_list_first : NULL,
         .remove = cache_remove,
         .make_dirs = cache_make_dirs,
         .remove_dir = cache_remove_dir,

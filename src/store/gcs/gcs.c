@@ -12,7 +12,9 @@
 #include "base/time.h"
 #include "base/uri.h"
 #include "store/gcs/gcs.h"
+#include "store/log_store.h"
 #include "store/object/object_internal.h"
+#include "store/s3/s3.h"
 
 #define UPLOAD_FAILURES_MAX 8    /* one after the other, with nothing gained */
 #define UPLOAD_SESSIONS_MAX 3
@@ -196,7 +198,7 @@ static silt_status session_begin(session *s, arena *a, silt_error *err) {
     r.url = upload_url(g, s->key, "uploadType=resumable", a);
     if (str_is_null(r.url) || str_is_null(headers[2].value)) return error_no_memory(err);
     TRY(object_send(&g->object, &r, "Writing", a, &answer, err));
-    if (!http_is_ok(&answer)) return object_error_of(&g->object, &answer, "Writing", s->key, a, err);
+    if (!http_is_ok(&answer)) return object_error_without(&g->object, &answer, "Writing", s->key, a, err);
     s->url = session_url(g, http_header_get(&answer, "location"), a);
     s->done = 0;
     s->lost = false;
@@ -326,6 +328,7 @@ static const object_driver gcs_driver = {
     .refuses = gcs_refuses,
     .again = gcs_again,
     .has_start_at = true,
+    .has_one_absent = true,
 };
 
 static const char *process_env(void *ctx, const char *name) {
@@ -350,6 +353,8 @@ static silt_status set_up(gcs_store *g, str bucket, const store_settings *settin
     object_store *o = &g->object;
     TRY(object_store_configure(o, settings, err));
     TRY(gcs_account_find(bucket, settings, process_env, NULL, o->settings, &g->account, err));
+    static const char *const schemes[] = {"gs", NULL};
+    TRY(log_store_find_unknown(settings, schemes, o->settings, &o->log_store, err));
     o->sign = gcs_sign;
     o->where = arena_printf(o->settings, "%.*s/%.*s", STR_ARG(g->account.endpoint), STR_ARG(bucket));
     if (str_is_null(o->where)) return error_no_memory(err);
@@ -357,7 +362,21 @@ static silt_status set_up(gcs_store *g, str bucket, const store_settings *settin
     return asks_machine ? use_metadata(g, err) : SILT_OK;
 }
 
+/* *out NULL: the account has no HMAC key. */
+static silt_status open_by_hmac(str bucket, const store_settings *settings, store **out, silt_error *err) {
+    gcs_account account;
+    arena *a = arena_new();
+    *out = NULL;
+    silt_status status = a ? gcs_account_find(bucket, settings, process_env, NULL, a, &account, err) : error_no_memory(err);
+    if (status == SILT_OK && account.auth == GCS_HMAC)
+        status = s3_google_open(&(s3_google){bucket, account.endpoint, {account.hmac_key, account.hmac_secret, STR_NULL}}, settings, out, err);
+    arena_free(a);
+    return status;
+}
+
 silt_status store_gcs_open(str authority, void *config, store **out, silt_error *err) {
+    TRY(open_by_hmac(authority, config, out, err));
+    if (*out) return SILT_OK;
     http_options options = {.max_connections = OBJECT_CONNECTIONS, .ca_file = store_setting(config, "silt.gcs.caFile"), .proxy = store_setting(config, "silt.gcs.proxy")};
     object_store *o;
     object_store_patience(config, &options);

@@ -12,6 +12,7 @@ typedef enum gcs_auth {
     GCS_ANONYMOUS,
     GCS_SERVICE_ACCOUNT, /**< a signed claim is exchanged for tokens */
     GCS_USER,            /**< a refresh token of gcloud's */
+    GCS_HMAC,            /**< a key for the XML interface alone, which is S3's in other words: store/s3 speaks it */
     GCS_METADATA,        /**< the machine's service account */
     GCS_METADATA_IF_ANY  /**< nothing is configured: the machine's, where there is a metadata service, else anonymous */
 } gcs_auth;
@@ -23,14 +24,16 @@ typedef struct gcs_account {
     gcs_auth auth;
     str email, key, key_id;                      /**< GCS_SERVICE_ACCOUNT: key in PEM */
     str client_id, client_secret, refresh_token; /**< GCS_USER */
+    str hmac_key, hmac_secret;                   /**< GCS_HMAC */
     str token_url;
 } gcs_account;
 
 typedef const char *(*gcs_env)(void *ctx, const char *name);
 
 /**
- * The credential is the first of these that is set: what fs.gs.auth.type says; a key file (fs.gs.auth.service.account.json.keyfile,
- * google.cloud.auth.service.account.json.keyfile); GOOGLE_APPLICATION_CREDENTIALS; gcloud's application default credentials; with an endpoint of one's own (silt.gcs.endpoint,
+ * The credential is the first of these that is set: an HMAC key (silt.gcs.hmac.accessKey, silt.gcs.hmac.secret); what fs.gs.auth.type says; a key file (fs.gs.auth.service.account.json.keyfile,
+ * google.cloud.auth.service.account.json.keyfile); a service account's fs.gs.auth.service.account.email and .private.key; GOOGLE_APPLICATION_CREDENTIALS; an HMAC key by GS_ACCESS_KEY_ID
+ * and GS_SECRET_ACCESS_KEY; gcloud's application default credentials; with an endpoint of one's own (silt.gcs.endpoint,
  * fs.gs.storage.root.url, STORAGE_EMULATOR_HOST) none; else the machine's.
  * Other settings: silt.gcs.caFile, silt.gcs.proxy.
  * @return INVALID, STORE_CREDENTIAL_INVALID, UNSUPPORTED_FEATURE (a kind of credential)

@@ -132,10 +132,37 @@ static silt_status use_metadata(const finder *f, gcs_auth auth, silt_error *err)
     return str_is_null(f->out->token_url) ? error_no_memory(err) : SILT_OK;
 }
 
+static silt_status use_hmac(const finder *f, str key, str secret, silt_error *err) {
+    if (key.len == 0 || secret.len == 0) return err_INVALID_PARAMETER_VALUE(err, STR("silt.gcs.hmac.secret"), STR(""), "both silt.gcs.hmac.accessKey and silt.gcs.hmac.secret");
+    f->out->auth = GCS_HMAC;
+    TRY(keep(f->a, key, &f->out->hmac_key, err));
+    return keep(f->a, secret, &f->out->hmac_secret, err);
+}
+
+/* A key in the configuration itself, as the connector had it up to version 2: its line breaks may be written as \\n. */
+static silt_status use_inline_key(const finder *f, str email, str pem, silt_error *err) {
+    buf text;
+    buf_init(&text, KEY_FILE_MAX);
+    for (size_t i = 0; i < pem.len; i++) {
+        bool is_break = pem.ptr[i] == '\\' && i + 1 < pem.len && pem.ptr[i + 1] == 'n';
+        buf_append_char(&text, is_break ? '\n' : pem.ptr[i]);
+        i += is_break;
+    }
+    f->out->auth = GCS_SERVICE_ACCOUNT;
+    f->out->key_id = STR("");
+    silt_status status = buf_ok(&text) ? keep(f->a, buf_str(&text), &f->out->key, err) : err_STORE_CREDENTIAL_INVALID(err, email, "it is too long");
+    if (text.ptr) explicit_bzero(text.ptr, text.capacity);
+    buf_dispose(&text);
+    TRY(status);
+    TRY(keep(f->a, email, &f->out->email, err));
+    return keep(f->a, STR(TOKEN_URL), &f->out->token_url, err);
+}
+
 static silt_status use_default(const finder *f, bool own_endpoint, silt_error *err) {
     str file = env(f, "GOOGLE_APPLICATION_CREDENTIALS"), folder = env(f, "CLOUDSDK_CONFIG"), home = env(f, "HOME");
     bool missing = true;
     if (!str_is_null(file)) return use_key_file(f, file, err);
+    if (!own_endpoint && !str_is_null(env(f, "GS_ACCESS_KEY_ID"))) return use_hmac(f, env(f, "GS_ACCESS_KEY_ID"), env(f, "GS_SECRET_ACCESS_KEY"), err);
     if (own_endpoint) return SILT_OK; /* an emulator is not told who asks unless that was set for it */
     if (!str_is_null(folder)) file = arena_printf(f->a, "%.*s/application_default_credentials.json", STR_ARG(folder));
     else if (!str_is_null(home)) file = arena_printf(f->a, "%.*s/.config/gcloud/application_default_credentials.json", STR_ARG(home));
@@ -175,7 +202,11 @@ silt_status gcs_account_find(str bucket, const store_settings *settings, gcs_env
     TRY(keep(a, bucket, &out->bucket, err));
     TRY(find_endpoint(&f, &own, err));
     str type = store_setting(settings, "fs.gs.auth.type"), file = setting_of(&f, key_files);
+    str hmac = str_trim(store_setting(settings, "silt.gcs.hmac.accessKey")), secret = str_trim(store_setting(settings, "silt.gcs.hmac.secret"));
+    str email = store_setting(settings, "fs.gs.auth.service.account.email"), pem = store_setting(settings, "fs.gs.auth.service.account.private.key");
+    if (hmac.len || secret.len) return use_hmac(&f, hmac, secret, err);
     if (type.len) return use_named(&f, type, own, err);
     if (!str_is_null(file)) return use_key_file(&f, file, err);
+    if (email.len && pem.len) return use_inline_key(&f, email, pem, err);
     return use_default(&f, own, err);
 }

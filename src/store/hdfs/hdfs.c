@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "base/uri.h"
+#include "store/log_store.h"
 
 #define REMOVERS 16
 
@@ -123,7 +124,7 @@ static silt_status make_folders(hdfs_store *s, str dir, arena *a, silt_error *er
     return hdfs_answer_boolean(&answer, a) ? SILT_OK : err_HDFS_REMOTE_EXCEPTION(err, s->site.name, make.what, dir);
 }
 
-static silt_status hdfs_make_dirs(store *s, str dir, silt_error *err) { return in_arena(make_folders, s, dir, err); }
+silt_status hdfs_make_dirs(store *s, str dir, silt_error *err) { return in_arena(make_folders, s, dir, err); }
 
 typedef struct moving {
     hdfs_store *s;
@@ -238,6 +239,8 @@ static silt_status configure(hdfs_store *s, hdfs_kind kind, str authority, const
     TRY(hdfs_conf_load(settings, NULL, s->settings, &conf, err));
     TRY(hdfs_site_resolve(kind, authority, &conf, s->settings, &s->site, err));
     TRY(store_setting_temp_dir(settings, s->settings, &s->temp_base, err));
+    static const char *const schemes[] = {"hdfs", "webhdfs", "swebhdfs", "viewfs", NULL};
+    TRY(log_store_find_unknown(settings, schemes, s->settings, &s->log_store, err));
     if (settings) s->site.http.waiter = settings->waiter;
     return http_client_new(&s->site.http, &s->client, err);
 }

@@ -15,6 +15,7 @@ typedef struct hdfs_store {
     hdfs_site site;
     http_client *client;
     str temp_base;        /**< silt.temp.dir; null: TMPDIR, else /tmp */
+    str log_store;        /**< that is configured and not known, so that nothing is committed; null: none */
     pthread_mutex_t lock; /**< over what follows */
     size_t active;        /**< of site.services: the one that answered last */
     bool no_batch;        /**< the server does not know LISTSTATUS_BATCH */
@@ -111,6 +112,7 @@ silt_status hdfs_read(store *s, str path, int64_t offset, int64_t length, buf *o
 /** The whole of a file, to `sink`, whose offset begins at 0 anew with each attempt. */
 silt_status hdfs_read_to(hdfs_store *s, str path, silt_status (*sink)(void *, int64_t, str, silt_error *), void *ctx, silt_error *err) MUST_CHECK;
 silt_status hdfs_stat(store *s, str path, arena *a, store_entry *out, silt_error *err) MUST_CHECK;
+silt_status hdfs_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;
 silt_status hdfs_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
 silt_status hdfs_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
 silt_status hdfs_walk(store *s, str dir, const store_walker *w, silt_error *err) MUST_CHECK;

@@ -149,9 +149,9 @@ static bool is_lasting(const silt_error *e) { return strcmp(e->condition, "HTTP_
 typedef enum verdict { ANSWERED, NEXT, FAILED } verdict;
 
 /* One request to one NameNode. NEXT: *out_status and *why say what to tell when no other is better. */
-static verdict ask_one(hdfs_store *s, str service, const hdfs_request *r, arena *a, hdfs_answer *out, silt_status *out_status, silt_error *why) {
+static verdict ask_one(hdfs_store *s, str service, int tries, const hdfs_request *r, arena *a, hdfs_answer *out, silt_status *out_status, silt_error *why) {
     http_response response = {0};
-    http_request request = {.method = r->method, .url = hdfs_url(&s->site, service, r, a), .repeatable = r->repeatable, .cancel = r->cancel, .what = r->what,
+    http_request request = {.method = r->method, .url = hdfs_url(&s->site, service, r, a), .repeatable = r->repeatable, .cancel = r->cancel, .what = r->what, .tries_before = tries,
                             .sink = r->sink, .sink_ctx = r->sink_ctx};
     bool before = out->may_have_applied;
     if (str_is_null(request.url)) {
@@ -190,7 +190,7 @@ silt_status hdfs_call(hdfs_store *s, const hdfs_request *r, arena *a, hdfs_answe
         if (i > 0 && i % (int)n == 0) hdfs_wait(s, i / (int)n + 1);
         TRY(cancel_check(r->cancel, err));
         if (i > 0) TRY(cancel_check(s->site.http.waiter.cancel, err));
-        verdict v = ask_one(s, s->site.services[at], r, a, out, &status, &why);
+        verdict v = ask_one(s, s->site.services[at], i, r, a, out, &status, &why);
         if (v == ANSWERED) {
             if (at != first) set_active(s, at);
             return SILT_OK;

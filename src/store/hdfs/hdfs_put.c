@@ -15,6 +15,9 @@
 #include "base/ident.h"
 #include "base/uri.h"
 #include "store/hdfs/hdfs.h"
+#include "store/log_store.h"
+
+#define FOLDER_ROUNDS 3
 
 bool hdfs_is_temporary(str name) { return str_starts_with(name, STR(".silt-")) && str_ends_with(name, STR(".tmp")); }
 
@@ -27,9 +30,9 @@ static str temporary_path(str path, arena *a) {
 
 /* ---- one new file ---- */
 
-silt_status hdfs_create(hdfs_store *s, str path, const hdfs_body *body, arena *a, hdfs_answer *out, silt_error *err) {
+static silt_status create_once(hdfs_store *s, str path, const hdfs_body *body, arena *a, hdfs_answer *out, silt_error *err) {
     const http_header type = {STR("Content-Type"), STR("application/octet-stream")};
-    str params = arena_printf(a, "&overwrite=false%.*s", STR_ARG(s->site.file_params));
+    str params = arena_printf(a, "&overwrite=false&createparent=false%.*s", STR_ARG(s->site.file_params));
     const hdfs_request create = {.method = "PUT", .op = "CREATE", .path = path, .params = params, .repeatable = true, .what = "creating"};
     if (str_is_null(params)) return error_no_memory(err);
     TRY(hdfs_call(s, &create, a, out, err)); /* repeatable: it only asks for a DataNode */
@@ -45,8 +48,8 @@ silt_status hdfs_create(hdfs_store *s, str path, const hdfs_body *body, arena *a
     str location = out->location;
     silt_status status = hdfs_send_to(s, location, &data, a, out, err);
     if (status != SILT_OK) {
-        bool never_sent = status == SILT_IO && err && strcmp(err->condition, "HTTP_REQUEST_FAILED") == 0;
-        silt_error why = err ? *err : (silt_error){.status = SILT_OK};
+        bool never_sent = status == SILT_IO && strcmp(err->condition, "HTTP_REQUEST_FAILED") == 0;
+        silt_error why = *err;
         if (never_sent) {
             status = err_HDFS_DATANODE_UNREACHABLE(err, hdfs_host_of(location), path);
             error_detail(err, "%s: %s", why.message, why.detail);
@@ -56,6 +59,23 @@ silt_status hdfs_create(hdfs_store *s, str path, const hdfs_body *body, arena *a
     if (out->status == 201) return SILT_OK;
     out->may_have_applied = true; /* an empty file, say, when a quota was met on the way */
     return hdfs_failure(s, out, "writing", path, err);
+}
+
+/*
+ * Folders that a NameNode makes along with a file take the rights of the folder above them, so that below one that everybody may write to (a warehouse) everybody could change the table.
+ * They are made for themselves instead, with the rights that the umask leaves, as Spark makes them; which costs something only where one is missing. HttpFS makes its own.
+ */
+silt_status hdfs_create(hdfs_store *s, str path, const hdfs_body *body, arena *a, hdfs_answer *out, silt_error *err) {
+    silt_error why = {.status = SILT_OK};
+    silt_status status = SILT_OK;
+    for (int i = 0; i < FOLDER_ROUNDS; i++) { /* somebody may remove the empty folder meanwhile */
+        why = (silt_error){.status = SILT_OK};
+        status = create_once(s, path, body, a, out, &why);
+        if (status != SILT_NOT_FOUND || !hdfs_is(out, "FileNotFoundException")) break;
+        if (i + 1 < FOLDER_ROUNDS) TRY(hdfs_make_dirs(&s->base, path_parent(path), err));
+    }
+    if (status != SILT_OK && err) *err = why;
+    return status;
 }
 
 silt_status hdfs_discard(hdfs_store *s, str path, bool *out_was_there) {
@@ -118,6 +138,7 @@ out:
 
 silt_status hdfs_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) {
     const hdfs_body body = {.bytes = bytes};
+    if (mode != STORE_PUT_REPLACE && !str_is_null(((hdfs_store *)s)->log_store)) return log_store_refuse(((hdfs_store *)s)->log_store, err);
     TRY(hdfs_check_path(path, err));
     return hdfs_put_body((hdfs_store *)s, path, &body, mode == STORE_PUT_REPLACE, err);
 }

@@ -1,5 +1,5 @@
 /*
- * viewfs: a tree of names whose branches lie on several HDFS clusters, as fs.viewfs.mounttable.<name>.link.<path> in Hadoop's configuration files says. A store in front of others: each path goes
+ * viewfs: a tree of names whose branches lie on several HDFS clusters, as fs.viewfs.mounttable.<name>.link.<path> in Hadoop's configuration files or the session's settings says. A store in front of others: each path goes
  * to the store of the longest link that it is below, and what that store says of its paths is said of these. linkFallback and linkMergeSlash are links of "/".
  *
  * Links may lead to hdfs, webhdfs and swebhdfs; others are refused by name. What is above the links is folders that cannot be changed.
@@ -265,8 +265,12 @@ static silt_status open_target(view_store *v, const uri *target, const store_set
     if (str_is_null(link->authority)) return error_no_memory(err);
     for (size_t i = 0; i < v->n_links; i++)
         if (str_eq(v->links[i].authority, link->authority)) return link->store = v->links[i].store, SILT_OK;
-    for (size_t i = 0; i < ARRAY_LEN(back_ends); i++)
-        if (str_eqz(target->scheme, back_ends[i].scheme)) return back_ends[i].open(target->authority, (void *)(uintptr_t)settings, &link->store, err);
+    for (size_t i = 0; i < ARRAY_LEN(back_ends); i++) {
+        if (!str_eqz(target->scheme, back_ends[i].scheme)) continue;
+        TRY(back_ends[i].open(target->authority, (void *)(uintptr_t)settings, &link->store, err));
+        link->store->uri_prefix = link->authority.ptr; /* its errors name the file where it lies */
+        return SILT_OK;
+    }
     str what = arena_printf(v->a, "links of viewfs that lead to %.*s:", STR_ARG(target->scheme));
     return str_is_null(what) ? error_no_memory(err) : err_UNSUPPORTED_FEATURE(err, what.ptr);
 }
@@ -287,11 +291,32 @@ static silt_status add_link(view_store *v, str path, str target, const store_set
     return SILT_OK;
 }
 
+/* Links of the session's settings, beside those of the files. Where both have one, hdfs_conf_get takes the session's. */
+typedef struct adding {
+    hdfs_conf *c;
+    arena *a;
+    str prefix;
+    bool no_memory;
+} adding;
+
+static void add_setting(void *ctx, str key, str value) {
+    adding *x = ctx;
+    if (str_starts_with(key, STR("spark.hadoop."))) key = str_slice(key, 13, key.len);
+    if (!str_starts_with(key, x->prefix)) return;
+    for (size_t i = 0; i < x->c->count; i++)
+        if (str_eq(x->c->items[i].name, key)) return;
+    hdfs_property p = {.name = arena_str(x->a, key), .value = arena_str(x->a, value)};
+    if (str_is_null(p.name) || str_is_null(p.value) || !ARENA_PUSH(x->a, x->c->items, x->c->count, x->c->capacity, p)) x->no_memory = true;
+}
+
 static silt_status read_table(view_store *v, const store_settings *settings, silt_error *err) {
     hdfs_conf c;
     TRY(hdfs_conf_load(settings, NULL, v->a, &c, err));
     str prefix = arena_printf(v->a, "fs.viewfs.mounttable.%.*s.", STR_ARG(v->name));
+    adding add = {&c, v->a, prefix, false};
     if (str_is_null(prefix)) return error_no_memory(err);
+    if (settings && settings->each) settings->each(settings->ctx, add_setting, &add);
+    if (add.no_memory) return error_no_memory(err);
     for (size_t i = 0; i < c.count; i++) {
         if (!str_starts_with(c.items[i].name, prefix)) continue;
         str key = str_slice(c.items[i].name, prefix.len, c.items[i].name.len), target = hdfs_conf_get(&c, arena_cstr(v->a, c.items[i].name));
@@ -302,7 +327,7 @@ static silt_status read_table(view_store *v, const store_settings *settings, sil
             return err_UNSUPPORTED_FEATURE(err, "linkMerge, linkNfly and linkRegex of viewfs");
     }
     if (v->n_links > 0) return SILT_OK;
-    return err_INVALID_PARAMETER_VALUE(err, STR("fs.viewfs.mounttable"), v->name, "the name of a mount table of Hadoop's configuration files (HADOOP_CONF_DIR)");
+    return err_INVALID_PARAMETER_VALUE(err, STR("fs.viewfs.mounttable"), v->name, "the name of a mount table of Hadoop's configuration files (HADOOP_CONF_DIR) or of the settings");
 }
 
 silt_status store_viewfs_open(str authority, void *config, store **out, silt_error *err) {

@@ -21,6 +21,8 @@ silt_status object_put_file(object_store *o, str key, str local, int64_t size, a
 silt_status object_head(object_store *o, str key, arena *a, object_info *out, silt_error *err) MUST_CHECK;
 /** Path and the rest, in arena. */
 silt_status object_entry(const object_info *info, arena *a, store_entry *out, silt_error *err) MUST_CHECK;
+/** One page of a listing, behind `mark` (null: the first); a page may be empty and not the last. */
+silt_status object_list_page(object_store *o, const object_listing *l, str mark, arena *a, object_page *out, silt_error *err) MUST_CHECK;
 /** Is there any key that begins with `key` and '/'? One request. */
 silt_status object_any_below(object_store *o, str key, arena *a, bool *out_any, silt_error *err) MUST_CHECK;
 /** Returns its status. */

@@ -13,14 +13,14 @@
 
 /* ---- one page ---- */
 
-static silt_status get_page(object_store *o, const object_listing *l, str mark, arena *a, object_page *out, silt_error *err) {
+silt_status object_list_page(object_store *o, const object_listing *l, str mark, arena *a, object_page *out, silt_error *err) {
     http_header headers[OBJECT_HEADERS];
     http_request r = {.method = "GET", .headers = headers, .repeatable = true};
     http_response answer;
     str shown = l->prefix.len ? str_slice(l->prefix, 0, l->prefix.len - 1) : STR("");
     TRY(o->driver->list_request(o, l, mark, headers, &r, a, err));
     TRY(object_send(o, &r, "Listing", a, &answer, err));
-    if (!http_is_ok(&answer)) return object_error_of(o, &answer, "Listing", shown, a, err);
+    if (!http_is_ok(&answer)) return object_error_without(o, &answer, "Listing", shown, a, err);
     *out = (object_page){.next = STR_NULL};
     TRY(o->driver->parse_page(o, l, answer.body, a, out, err));
     if (!str_is_null(out->next) && str_eq(out->next, mark)) return object_bad_answer(o, "Listing", "its next page is itself", err);
@@ -45,7 +45,7 @@ silt_status object_any_below(object_store *o, str key, arena *a, bool *out_any, 
     *out_any = false;
     do { /* a page may be empty and not the last */
         object_page page;
-        TRY(get_page(o, &l, mark, a, &page, err));
+        TRY(object_list_page(o, &l, mark, a, &page, err));
         *out_any = page.count > 0;
         mark = page.next;
     } while (!*out_any && !str_is_null(mark));
@@ -60,6 +60,8 @@ typedef struct listing {
     str start_at; /* a name, or null */
     bool recursive;
     bool exists; /* something was there, wanted or not */
+    bool first;  /* one page is enough */
+    bool all;    /* there was no page beyond */
     arena *a;    /* of the result */
     store_list_result *out;
 } listing;
@@ -99,9 +101,10 @@ static silt_status list_pages(listing *w, arena *pages[2], silt_error *err) {
     for (int turn = 0;; turn ^= 1) { /* the page before holds the mark */
         object_page page;
         arena_reset(pages[turn]);
-        TRY(get_page(w->o, &w->l, mark, pages[turn], &page, err));
+        TRY(object_list_page(w->o, &w->l, mark, pages[turn], &page, err));
         for (size_t i = 0; i < page.count; i++) TRY(add(w, &page.items[i], err));
-        if (str_is_null(page.next)) return SILT_OK;
+        w->all = str_is_null(page.next);
+        if (w->all || (w->first && w->exists)) return SILT_OK;
         mark = page.next;
     }
 }
@@ -117,20 +120,31 @@ static silt_status list(listing *w, str dir, arena *pages[2], silt_error *err) {
     return SILT_OK;
 }
 
-silt_status object_store_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {
-    listing w = {.o = (object_store *)s, .start_at = start_at, .recursive = recursive, .a = a, .out = out};
-    TRY(prefix_of(dir, a, &w.l.prefix, err));
-    w.l.by_folder = !recursive;
-    w.l.start_at = STR_NULL;
-    if (!str_is_null(start_at)) {
-        w.l.start_at = arena_printf(a, "%.*s%.*s", STR_ARG(w.l.prefix), STR_ARG(start_at));
-        if (str_is_null(w.l.start_at)) return error_no_memory(err);
+static silt_status list_with_pages(listing *w, str dir, silt_error *err) {
+    TRY(prefix_of(dir, w->a, &w->l.prefix, err));
+    w->l.by_folder = !w->recursive;
+    w->l.start_at = STR_NULL;
+    if (!str_is_null(w->start_at)) {
+        w->l.start_at = arena_printf(w->a, "%.*s%.*s", STR_ARG(w->l.prefix), STR_ARG(w->start_at));
+        if (str_is_null(w->l.start_at)) return error_no_memory(err);
     }
     arena *pages[2] = {arena_new(), arena_new()};
-    silt_status status = pages[0] && pages[1] ? list(&w, dir, pages, err) : error_no_memory(err);
+    silt_status status = pages[0] && pages[1] ? list(w, dir, pages, err) : error_no_memory(err);
     arena_free(pages[0]);
     arena_free(pages[1]);
     return status;
+}
+
+silt_status object_store_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {
+    listing w = {.o = (object_store *)s, .start_at = start_at, .recursive = recursive, .a = a, .out = out};
+    return list_with_pages(&w, dir, err);
+}
+
+silt_status object_store_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    listing w = {.o = (object_store *)s, .start_at = STR_NULL, .first = true, .a = a, .out = out};
+    TRY(list_with_pages(&w, dir, err));
+    *out_all = w.all;
+    return SILT_OK;
 }
 
 /* ---- walk ---- */
@@ -156,7 +170,7 @@ static silt_status walk(object_store *o, str dir, const store_walker *w, arena *
         object_page page;
         TRY(cancel_check(w->cancel, err));
         arena_reset(pages[turn]);
-        TRY(get_page(o, &l, mark, pages[turn], &page, err));
+        TRY(object_list_page(o, &l, mark, pages[turn], &page, err));
         TRY(tell(w, l.prefix, &page, &exists, err));
         if (str_is_null(page.next)) return exists ? SILT_OK : store_path_error(&o->base, dir, err_FILE_NOT_FOUND, err);
         mark = page.next;
@@ -190,7 +204,7 @@ static silt_status remove_dir(object_store *o, str dir, arena *a, silt_error *er
     str mark = STR_NULL;
     TRY(prefix_of(dir, a, &l.prefix, err));
     do {
-        TRY(get_page(o, &l, mark, a, &page, err));
+        TRY(object_list_page(o, &l, mark, a, &page, err));
         for (size_t i = 0; i < page.count; i++) {
             bool itself = str_eq(page.items[i].key, l.prefix);
             if (!itself) return err_FOLDER_NOT_EMPTY(err, dir);

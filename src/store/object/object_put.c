@@ -12,6 +12,7 @@
 #include "base/thread.h"
 #include "base/uri.h"
 #include "store/download.h"
+#include "store/log_store.h"
 #include "store/object/object_early.h"
 #include "store/object/object_internal.h"
 
@@ -43,7 +44,7 @@ static silt_status put_once(put_call *c, arena *a, silt_error *err) {
     if (c->if_absent && c->o->driver->parse_error) c->o->driver->parse_error(c->o, &answer, a, &e);
     if (c->if_absent && c->o->driver->is_taken(&answer, &e)) return store_path_error(&c->o->base, c->path, err_PATH_ALREADY_EXISTS, err);
     c->unsure |= c->if_absent && c->o->driver->is_unsettled && c->o->driver->is_unsettled(&answer, &e);
-    return object_error_of(c->o, &answer, "Writing", key, a, err);
+    return object_error_without(c->o, &answer, "Writing", key, a, err);
 }
 
 static silt_status unknown(const put_call *c, const silt_error *why, silt_error *err) {
@@ -88,6 +89,7 @@ static silt_status put_replace(put_call *c, arena *a, silt_error *err) {
 
 silt_status object_store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) {
     put_call c = {.o = (object_store *)s, .path = path, .bytes = bytes, .if_absent = mode != STORE_PUT_REPLACE};
+    if (c.if_absent && !str_is_null(c.o->log_store)) return log_store_refuse(c.o->log_store, err);
     arena *a = arena_new();
     if (!a) return error_no_memory(err);
     silt_status status = c.if_absent ? put_if_absent(&c, a, err) : put_replace(&c, a, err);
@@ -149,7 +151,7 @@ silt_status object_put_file(object_store *o, str key, str local, int64_t size, a
     r.body_length = size;
     r.repeatable = true; /* the name of a data file is its writer's own */
     TRY(object_send(o, &r, "Writing", a, &answer, err));
-    return http_is_ok(&answer) ? SILT_OK : object_error_of(o, &answer, "Writing", key, a, err);
+    return http_is_ok(&answer) ? SILT_OK : object_error_without(o, &answer, "Writing", key, a, err);
 }
 
 static silt_status upload(object_store *o, str path, str local, silt_error *err) {

@@ -147,15 +147,20 @@ static silt_status error_by_meaning(const object_store *o, const http_response *
     return error_by_status(o, r, e, what, where, err);
 }
 
-silt_status object_error_of(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) {
+static silt_status error_of(object_store *o, const http_response *r, const char *what, str key, bool needs_object, arena *a, silt_error *err) {
     object_error e = {.code = STR_NULL, .message = STR_NULL};
     if (o->driver->parse_error) o->driver->parse_error(o, r, a, &e);
+    if (!needs_object && o->driver->has_one_absent && e.meaning == OBJECT_ABSENT) e.meaning = OBJECT_NO_BUCKET;
     silt_status status = error_by_meaning(o, r, &e, what, where_of(o, key, a), err);
     const char *glue = e.remark ? "; " : "", *remark = e.remark ? e.remark : "";
     str_is_null(e.code) ? error_detail(err, "HTTP status %d%s%s", r->status, glue, remark)
                         : error_detail(err, "HTTP status %d, %.*s: %.*s%s%s", r->status, STR_ARG(e.code), STR_ARG(e.message), glue, remark);
     return status;
 }
+
+silt_status object_error_of(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) { return error_of(o, r, what, key, true, a, err); }
+
+silt_status object_error_without(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) { return error_of(o, r, what, key, false, a, err); }
 
 silt_status object_bad_answer(object_store *o, const char *what, const char *why, silt_error *err) {
     silt_status status = err_STORE_REQUEST_FAILED(err, what, o->where, 200);

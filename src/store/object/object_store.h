@@ -91,6 +91,7 @@ typedef struct object_driver {
     /** NULL: any key. NULL or why the service cannot have this one. */
     const char *(*refuses)(str key);
     bool has_start_at; /**< list_request obeys start_at */
+    bool has_one_absent; /**< the service, or one of its kind, may say the same of an absent object and of an absent bucket: see object_error_without */
 } object_driver;
 
 /** The head of every driver's struct. */
@@ -102,6 +103,7 @@ struct object_store {
     str where;       /**< for errors and identity: scheme, host, container; never a credential */
     silt_status (*sign)(void *ctx, const http_request *r, http_attempt *at, silt_error *err); /**< NULL: nothing to sign */
     int64_t piece_bytes;   /**< of an upload in pieces */
+    str log_store;         /**< that is configured and not known, so that nothing is committed; null: none */
     str temp_base;         /**< where the folder of temporary files is made, by silt.temp.dir; null: TMPDIR, else /tmp */
     pthread_mutex_t lock;  /**< over what follows */
     temp_folder temp;      /**< not open until needed */
@@ -113,7 +115,8 @@ struct object_store {
     .close = object_store_close, .read = object_store_read, .stat = object_store_stat, .local_read_path = object_store_local_read_path,    \
     .identity = object_store_identity, .parallel = 32, .read_many = object_store_read_many
 #define OBJECT_STORE_WRITING                                                                                                               \
-    .put = object_store_put, .list = object_store_list, .remove = object_store_remove, .make_dirs = object_store_make_dirs,                \
+    .put = object_store_put, .list = object_store_list, .list_first = object_store_list_first, .remove = object_store_remove,                \
+    .make_dirs = object_store_make_dirs,                                                                                                   \
     .remove_dir = object_store_remove_dir, .write_begin = object_store_write_begin, .write_follow = object_store_write_follow,             \
     .write_finish = object_store_write_finish,                                                                                             \
     .write_abort = object_store_write_abort, .write_finish_many = object_store_write_finish_many, .walk = object_store_walk,               \
@@ -135,6 +138,7 @@ silt_status object_store_read_many(store *s, store_range *ranges, size_t n, cons
 silt_status object_store_stat(store *s, str path, arena *a, store_entry *out, silt_error *err) MUST_CHECK;
 silt_status object_store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
 silt_status object_store_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
+silt_status object_store_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) MUST_CHECK;
 silt_status object_store_walk(store *s, str dir, const store_walker *w, silt_error *err) MUST_CHECK;
 silt_status object_store_remove(store *s, str path, silt_error *err) MUST_CHECK;
 silt_status object_store_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) MUST_CHECK;
@@ -159,6 +163,8 @@ silt_status object_send_many(object_store *o, http_request *r, size_t n, int in_
  * 404 and 410 without a word are NOT_FOUND (with a code that is not known they are IO: "absent" would make a table that is there look as if it were not). Fills err, returns its status.
  */
 silt_status object_error_of(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) MUST_CHECK;
+/** The same for a request that needs no object to be there (listing, putting): with has_one_absent what is absent is the bucket. */
+silt_status object_error_without(object_store *o, const http_response *r, const char *what, str key, arena *a, silt_error *err) MUST_CHECK;
 /** IO: an answer that breaks the protocol. */
 silt_status object_bad_answer(object_store *o, const char *what, const char *why, silt_error *err) MUST_CHECK;
 static inline bool http_is_ok(const http_response *r) { return r->status >= 200 && r->status < 300; }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "store/log_store.h"
 #include "store/s3/s3.h"
 #include "store/s3/s3_dynamodb.h"
 
@@ -72,7 +73,7 @@ static silt_status sign(void *ctx, const http_request *r, http_attempt *at, silt
     memcpy(region, s->region, sizeof region);
     int64_t now = time_now_ms() + s->clock_ahead_ms;
     pthread_mutex_unlock(&s->lock);
-    s3_signing signing = {.identity = &identity, .region = str_of(region), .service = "s3", .now_ms = now, .payload = payload};
+    s3_signing signing = {.identity = &identity, .region = s->settings.google ? STR("auto") : str_of(region), .service = s->settings.google ? "storage" : "s3", .now_ms = now, .payload = payload};
     return s3_sign(&signing, r->method, at, err);
 }
 
@@ -150,6 +151,7 @@ static bool add_all(http_request *r, const http_header *headers, size_t n) {
 silt_status s3_request(object_store *o, object_verb verb, str key, http_header *headers, http_request *out, arena *a, silt_error *err) {
     static const char *const methods[] = {[OBJECT_READ] = "GET", [OBJECT_STAT] = "HEAD", [OBJECT_PUT] = "PUT", [OBJECT_PUT_IF_ABSENT] = "PUT", [OBJECT_REMOVE] = "DELETE"};
     static const http_header if_none = {{"If-None-Match", 13}, {"*", 1}}, payer = {{"x-amz-request-payer", 19}, {"requester", 9}};
+    static const http_header no_generation = {{"x-goog-if-generation-match", 26}, {"0", 1}}; /* Google knows If-None-Match for reading alone */
     s3_store *s = (s3_store *)o;
     bool writes = verb == OBJECT_PUT || verb == OBJECT_PUT_IF_ABSENT;
     out->method = methods[verb];
@@ -157,7 +159,7 @@ silt_status s3_request(object_store *o, object_verb verb, str key, http_header *
     out->url = s3_url(s, key, a);
     if (str_is_null(out->url)) return error_no_memory(err);
     bool ok = true;
-    if (verb == OBJECT_PUT_IF_ABSENT) ok = add_all(out, &if_none, 1);
+    if (verb == OBJECT_PUT_IF_ABSENT) ok = add_all(out, s->settings.google ? &no_generation : &if_none, 1);
     if (writes) ok = ok && add_all(out, s->settings.fixed, s->settings.n_fixed);
     if (verb != OBJECT_REMOVE) ok = ok && add_all(out, s->settings.customer_key, s->settings.n_customer_key);
     if (s->settings.requester_pays) ok = ok && add_all(out, &payer, 1);
@@ -239,9 +241,7 @@ static str list_url(s3_store *s, const object_listing *l, str mark, arena *a) {
     if (l->limit > 0) buf_printf(&url, "&max-keys=%d", l->limit);
     if (!str_is_null(mark)) add_encoded(&url, "continuation-token", mark, a);
     else if (l->start_at.len > l->prefix.len) add_encoded(&url, "start-after", before_key(l->start_at, a), a);
-    str out = buf_ok(&url) ? arena_str(a, buf_str(&url)) : STR_NULL;
-    buf_dispose(&url);
-    return out;
+    return buf_take(&url, a);
 }
 
 static silt_status list_request(object_store *o, const object_listing *l, str mark, http_header *headers, http_request *out, arena *a, silt_error *err) {
@@ -263,6 +263,11 @@ static silt_status s3_list(store *s, str dir, str start_at, bool recursive, aren
     s3_store *o = (s3_store *)s;
     if (o->dynamodb && dynamodb_is_log(dir)) return dynamodb_list(o->dynamodb, o, dir, start_at, recursive, a, out, err);
     return object_store_list(s, dir, start_at, recursive, a, out, err);
+}
+
+/* What is in DynamoDB belongs to a listing too, and would have to be asked for. */
+static silt_status s3_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    return ((s3_store *)s)->dynamodb && dynamodb_is_log(dir) ? SILT_OK : object_store_list_first(s, dir, a, out, out_all, err);
 }
 
 /* ---- the rest ---- */
@@ -306,6 +311,7 @@ static const store_ops ops = {
     .name = "s3",
     .put = s3_put,
     .list = s3_list,
+    .list_first = s3_list_first,
     .remove = object_store_remove, /* of what is not there: OK, as S3 has it */
     .make_dirs = object_store_make_dirs,
     .remove_dir = object_store_remove_dir,
@@ -348,40 +354,61 @@ static silt_status open_parts(s3_store *s, str authority, const store_settings *
     arena *a = s->base.settings;
     s3_credentials_options who = {.bucket = s->settings.bucket, .settings = settings, .env = process_env, .region = s->settings.region};
     who.providers = s3_setting(settings, authority, "aws.credentials.provider");
+    if (!str_is_null(s->settings.keys.access_key)) who.keys = &s->settings.keys;
     s->base.sign = sign;
-    s->base.where = arena_printf(a, "s3://%.*s", STR_ARG(authority));
+    s->base.where = arena_printf(a, "%s://%.*s", strcmp(s->settings.scheme, "gs") == 0 ? "gs" : "s3", STR_ARG(authority));
     if (!str_is_null(s->settings.endpoint)) s->base.where = arena_printf(a, "%.*s (%.*s)", STR_ARG(s->base.where), STR_ARG(s->settings.endpoint));
     if (str_is_null(s->base.where)) return error_no_memory(err);
     if (s->settings.region.len >= sizeof s->region) return err_INVALID_PARAMETER_VALUE(err, STR("fs.s3a.endpoint.region"), s->settings.region, "a region's name");
     memcpy(s->region, s->settings.region.ptr, s->settings.region.len);
+    static const char *const google_schemes[] = {"gs", NULL}; /* S3's own have more than one way of committing: s3_commit.c */
+    if (strcmp(s->settings.scheme, "gs") == 0) TRY(log_store_find_unknown(settings, google_schemes, a, &s->base.log_store, err));
     TRY(object_store_configure(&s->base, settings, err));
     TRY(s3_credentials_new(&who, &s->credentials, err));
     if (s->settings.commit == S3_COMMIT_DYNAMODB) TRY(dynamodb_open(s, settings, process_env, NULL, &s->dynamodb, err));
     return SILT_OK;
 }
 
-static silt_status open_store(str authority, const store_settings *settings, arena *a, store **out, silt_error *err) {
+/* What is opened: a bucket by its scheme, or one of Google's. */
+typedef struct opening {
+    const char *scheme;
+    str authority;
+    const s3_google *google; /* NULL: none */
+    const store_settings *settings;
+} opening;
+
+static silt_status read_settings(const opening *w, arena *a, s3_settings *out, silt_error *err) {
+    if (w->google) return s3_settings_google(w->google, w->settings, process_env, NULL, a, out, err);
+    return s3_settings_read(w->scheme, w->authority, w->settings, process_env, NULL, a, out, err);
+}
+
+static silt_status open_store(const opening *w, arena *a, store **out, silt_error *err) {
     s3_settings read;
     object_store *o;
-    TRY(s3_settings_read(authority, settings, process_env, NULL, a, &read, err));
+    TRY(read_settings(w, a, &read, err));
     http_options options = {.max_connections = read.max_connections ? read.max_connections : OBJECT_CONNECTIONS, .max_attempts = read.max_attempts, .ca_file = read.ca_file,
                             .proxy = read.proxy};
-    object_store_patience(settings, &options);
+    object_store_patience(w->settings, &options);
     TRY(object_store_new(&driver, sizeof(s3_store), &options, &o, err));
     s3_store *s = (s3_store *)o;
     pthread_mutex_init(&s->lock, NULL);
     pthread_mutex_init(&s->prover_lock, NULL);
-    silt_status status = s3_settings_read(authority, settings, process_env, NULL, o->settings, &s->settings, err);
-    if (status == SILT_OK) status = open_parts(s, authority, settings, err);
+    silt_status status = read_settings(w, o->settings, &s->settings, err);
+    if (status == SILT_OK) status = open_parts(s, w->authority, w->settings, err);
     if (status == SILT_OK) *out = &o->base;
     else store_close(&o->base);
     return status;
 }
 
-silt_status store_s3_open(str authority, void *config, store **out, silt_error *err) {
+static silt_status run_opening(const opening *w, store **out, silt_error *err) {
     arena *a = arena_new();
     if (!a) return error_no_memory(err);
-    silt_status status = open_store(authority, config, a, out, err);
+    silt_status status = open_store(w, a, out, err);
     arena_free(a);
     return status;
 }
+
+silt_status store_s3_open(str authority, void *config, store **out, silt_error *err) { return run_opening(&(opening){"s3", authority, NULL, config}, out, err); }
+silt_status store_s3a_open(str authority, void *config, store **out, silt_error *err) { return run_opening(&(opening){"s3a", authority, NULL, config}, out, err); }
+silt_status store_s3n_open(str authority, void *config, store **out, silt_error *err) { return run_opening(&(opening){"s3n", authority, NULL, config}, out, err); }
+silt_status s3_google_open(const s3_google *g, const store_settings *settings, store **out, silt_error *err) { return run_opening(&(opening){"gs", g->bucket, g, settings}, out, err); }

@@ -20,12 +20,12 @@ typedef struct s3_identity {
 typedef struct s3_signing {
     const s3_identity *identity;
     str region;
-    const char *service; /**< "s3", "sts", "dynamodb" */
+    const char *service; /**< "s3", "sts", "dynamodb"; "storage": Google's, with its own words for the same (GOOG4-HMAC-SHA256, x-goog-…) */
     int64_t now_ms;
     str payload; /**< sha256 of the body in hex, or "UNSIGNED-PAYLOAD" */
 } s3_signing;
 
-/** Adds x-amz-date, x-amz-content-sha256 (service s3), x-amz-security-token and Authorization to the attempt's headers; signs its URL, method and all headers. At most 4 headers. */
+/** Adds x-amz-date, x-amz-content-sha256 (services s3 and storage), x-amz-security-token and Authorization to the attempt's headers; signs its URL, method and all headers. At most 4 headers. */
 silt_status s3_sign(const s3_signing *s, const char *method, http_attempt *at, silt_error *err) MUST_CHECK;
 /** "" when memory ran out. */
 void s3_sha256_hex(str bytes, char out[65]);
@@ -41,6 +41,7 @@ typedef struct s3_credentials_options {
     void *env_ctx;
     str region;    /**< for STS */
     str providers; /**< fs.s3a.aws.credentials.provider as set, null: the usual order */
+    const s3_identity *keys; /**< these and nobody else; NULL: as the settings say */
 } s3_credentials_options;
 
 /** Which providers are asked, in which order; none is asked yet. @return UNSUPPORTED_FEATURE (a class that is not known), INVALID */
@@ -59,6 +60,8 @@ typedef struct s3_grant {
 
 /** s3_profile.c: one key of a profile of the AWS CLI's two files (their texts; null where there is none); null when it is not there. */
 str s3_profile_get(str credentials_file, str config_file, str profile, const char *key);
+/** One key of a section [sso-session name] of the config file. */
+str s3_profile_session_get(str config_file, str name, const char *key);
 /** Has either file a section of that profile? */
 bool s3_profile_exists(str credentials_file, str config_file, str profile);
 
@@ -72,8 +75,25 @@ typedef struct s3_role {
 } s3_role;
 silt_status s3_grant_role(http_client *c, const s3_role *role, const s3_identity *as, arena *a, s3_grant *out, silt_error *err) MUST_CHECK;
 silt_status s3_grant_web_identity(http_client *c, const s3_role *role, str token_file, arena *a, s3_grant *out, silt_error *err) MUST_CHECK;
-/** {"AccessKeyId": …, "SecretAccessKey": …, "Token": …, "Expiration": …} */
+/** {"AccessKeyId": …, "SecretAccessKey": …, "Token" or "SessionToken": …, "Expiration": …} */
 bool s3_grant_parse(str json, arena *a, s3_grant *out);
+
+/** Of at most 64 KB, trimmed, in `a`. INVALID: there is none. */
+silt_status s3_read_small_file(str path, arena *a, str *out, silt_error *err) MUST_CHECK;
+
+/** s3_profile_login.c: what the profiles stand for. */
+typedef struct s3_profile {
+    str credentials, config; /**< the texts of the two files; null: there is none */
+    s3_env env;
+    void *env_ctx;
+    http_client *client;
+    str region; /**< for STS */
+    /** credential_source: "Environment", "EcsContainer", "Ec2InstanceMetadata". NOT_FOUND: it has none, or there is no such source. */
+    silt_status (*machine)(void *ctx, str source, arena *a, s3_grant *out, silt_error *err);
+    void *machine_ctx;
+} s3_profile;
+/** Asks what the profile leads to, over other profiles and services where it says so. @return NOT_FOUND (it leads to nothing), INVALID, DENIED, IO */
+silt_status s3_grant_profile(const s3_profile *p, str name, arena *a, s3_grant *out, silt_error *err) MUST_CHECK;
 
 /* ---- XML answers: s3_xml.c. All strings in the arena; false: not such a document ---- */
 
@@ -102,6 +122,9 @@ typedef enum s3_commit {
 
 /** As the settings say. Strings in the arena given to s3_settings_read. */
 typedef struct s3_settings {
+    const char *scheme; /**< by which the table is named: "s3", "s3a", "s3n"; "gs" */
+    bool google;        /**< the XML interface of Google Cloud Storage, whose headers have other names */
+    s3_identity keys;   /**< of "gs"; access_key null: fs.s3a.* and the environment tell */
     str bucket;
     bool tls, path_style;
     str endpoint; /**< "host[:port]", null: AWS, by region */
@@ -120,9 +143,20 @@ typedef struct s3_settings {
 } s3_settings;
 
 /** @return INVALID_PARAMETER_VALUE (a bucket name or setting that cannot be), UNSUPPORTED_FEATURE (client-side encryption, …) */
-silt_status s3_settings_read(str authority, const store_settings *settings, s3_env env, void *env_ctx, arena *a, s3_settings *out, silt_error *err) MUST_CHECK;
+silt_status s3_settings_read(const char *scheme, str authority, const store_settings *settings, s3_env env, void *env_ctx, arena *a, s3_settings *out, silt_error *err) MUST_CHECK;
+/** gs:// with an HMAC key, which Google takes for its XML interface alone: store_gcs_open opens this one then. */
+typedef struct s3_google {
+    str bucket, endpoint; /**< endpoint: its URL */
+    s3_identity keys;
+} s3_google;
+silt_status s3_settings_google(const s3_google *g, const store_settings *settings, s3_env env, void *env_ctx, arena *a, s3_settings *out, silt_error *err) MUST_CHECK;
+silt_status s3_google_open(const s3_google *g, const store_settings *settings, store **out, silt_error *err) MUST_CHECK;
+/** The LogStore that Delta would use for that scheme: spark.delta.logStore.<scheme>.impl, else that of another scheme, else spark.delta.logStore.class; null: none is set. */
+str s3_log_store(const store_settings *s, const char *scheme);
 /** fs.s3a.bucket.<bucket>.<rest>, else fs.s3a.<rest>; null when not set or empty. */
 str s3_setting(const store_settings *s, str bucket, const char *rest);
+/** fs.s3a.bucket.<bucket>.<rest> alone. */
+str s3_setting_of_bucket(const store_settings *s, str bucket, const char *rest);
 
 typedef struct dynamodb_log dynamodb_log;
 

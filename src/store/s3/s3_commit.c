@@ -5,7 +5,7 @@
  * written, and read back, and before the next commit the last one is looked at again: what another writer overwrote is told as an error, as soon as it can be seen.
  * In the last two ways only commits are worth that: the other objects put if absent have names of their own (vectors), or hold what any writer of that version would write.
  *
- * A table that was written through DynamoDB has a folder _delta_log/.tmp; a writer that is not so configured would pass by the others' guard, and refuses.
+ * A table that was written through DynamoDB has traces of it in its log (s3_dynamodb.c); a writer that is not so configured would pass by the others' guard, and refuses.
  */
 #include <stdlib.h>
 
@@ -56,13 +56,12 @@ static s3_last *last_of(s3_store *s, str folder) {
 /* ---- other writers' traces ---- */
 
 static silt_status look_for_dynamodb(s3_store *s, str folder, silt_error *err) {
-    bool any = false;
+    dynamodb_traces traces;
     arena *a = arena_new();
-    str key = a ? arena_printf(a, "%.*s/.tmp", STR_ARG(object_key(folder))) : STR_NULL;
-    silt_status status = str_is_null(key) ? error_no_memory(err) : object_any_below(&s->base, key, a, &any, err);
+    silt_status status = a ? dynamodb_look_for_traces(s, folder, a, &traces, err) : error_no_memory(err);
     arena_free(a);
     if (status != SILT_OK) return status;
-    return any ? store_path_error(&s->base.base, path_parent(folder), err_S3_LOG_STORE_MISMATCH, err) : SILT_OK;
+    return traces.any ? store_path_error(&s->base.base, path_parent(folder), err_S3_LOG_STORE_MISMATCH, err) : SILT_OK;
 }
 
 static silt_status refuse_mismatch(s3_store *s, str folder, silt_error *err) {

@@ -26,6 +26,7 @@ struct s3_credentials {
     s3_identity keys;                   /* of the settings */
     s3_role role;                       /* to assume; arn null: none */
     str region;
+    str profile_name, profile_file;     /* as Hadoop's keys name them; null: those of the environment, or the usual */
     bool has_keystore;                  /* keys may be in a Hadoop credential store, which is not read */
     pthread_mutex_t lock;               /* over what follows, also while somebody is asked */
     http_client *web, *local;           /* made when first needed */
@@ -56,6 +57,7 @@ static const class_row classes[] = {
     {"ContainerCredentialsProvider", {P_CONTAINER}, 1},
     {"InstanceProfileCredentialsProvider", {P_INSTANCE}, 1},
     {"IAMInstanceCredentialsProvider", {P_CONTAINER, P_INSTANCE}, 2},
+    {"SharedInstanceCredentialProvider", {P_CONTAINER, P_INSTANCE}, 2},
     {"EC2ContainerCredentialsProviderWrapper", {P_CONTAINER, P_INSTANCE}, 2},
     {"AssumedRoleCredentialProvider", {P_ROLE}, 1},
     {"DefaultCredentialsProvider", {P_ENVIRONMENT, P_WEB_IDENTITY, P_PROFILE, P_CONTAINER, P_INSTANCE}, 5},
@@ -111,13 +113,19 @@ static str seconds_of(str duration, arena *a) {
     return unit && str_to_i64(digits, &n) ? arena_printf(a, "%lld", (long long)(n * unit)) : STR_NULL;
 }
 
+/* A token is of its keys: that of all buckets is none for a bucket with keys of its own. */
+static str session_token_of(const store_settings *s, str bucket) {
+    return str_is_null(s3_setting_of_bucket(s, bucket, "access.key")) ? s3_setting(s, bucket, "session.token") : s3_setting_of_bucket(s, bucket, "session.token");
+}
+
 static silt_status read_settings(s3_credentials *c, const s3_credentials_options *o, silt_error *err) {
     const store_settings *s = o->settings;
     str duration = s3_setting(s, o->bucket, "assumed.role.session.duration"), region = s3_setting(s, o->bucket, "assumed.role.sts.endpoint.region");
     c->has_keystore = !str_is_null(store_setting(s, "hadoop.security.credential.provider.path")) || !str_is_null(s3_setting(s, o->bucket, "security.credential.provider.path"));
     c->role.duration_s = str_is_null(duration) ? STR_NULL : seconds_of(duration, c->a);
     bool ok = keep(c, &c->keys.access_key, s3_setting(s, o->bucket, "access.key")) && keep(c, &c->keys.secret_key, s3_setting(s, o->bucket, "secret.key")) &&
-              keep(c, &c->keys.session_token, s3_setting(s, o->bucket, "session.token")) && keep(c, &c->region, o->region) &&
+              keep(c, &c->keys.session_token, session_token_of(s, o->bucket)) && keep(c, &c->region, o->region) &&
+              keep(c, &c->profile_name, s3_setting(s, o->bucket, "auth.profile.name")) && keep(c, &c->profile_file, s3_setting(s, o->bucket, "auth.profile.file")) &&
               keep(c, &c->role.arn, s3_setting(s, o->bucket, "assumed.role.arn")) &&
               keep(c, &c->role.session_name, s3_setting(s, o->bucket, "assumed.role.session.name")) &&
               keep(c, &c->role.external_id, s3_setting(s, o->bucket, "assumed.role.external.id")) &&
@@ -132,6 +140,12 @@ static silt_status read_order(s3_credentials *c, const s3_credentials_options *o
     if (str_is_null(o->providers) && !str_is_null(c->role.arn)) {
         c->order[0] = P_ROLE;
         c->n_order = 1;
+    }
+    if (o->keys) {
+        c->keys = *o->keys;
+        c->order[0] = P_SETTINGS;
+        c->n_order = 1;
+        return SILT_OK;
     }
     if (!str_is_null(o->providers)) TRY(parse_order(o->providers, c->order, &c->n_order, err));
     if (!str_is_null(base)) TRY(parse_order(base, c->base_order, &c->n_base, err));
@@ -217,67 +231,41 @@ static silt_status read_file(str path, arena *a, str *out, silt_error *err) {
     return bytes ? SILT_OK : error_no_memory(err);
 }
 
-typedef struct profiles {
-    str credentials, config;
-} profiles;
-
 static str file_path(const s3_credentials *c, const char *variable, const char *name, arena *a) {
     str path = env_str(c, variable), home = env_str(c, "HOME");
     if (!str_is_null(path) || str_is_null(home)) return path;
     return arena_printf(a, "%.*s/.aws/%s", STR_ARG(home), name);
 }
 
-static silt_status read_profiles(const s3_credentials *c, arena *a, profiles *out, silt_error *err) {
+/* A file that Hadoop's key names stands for both. */
+static silt_status read_profiles(const s3_credentials *c, arena *a, s3_profile *out, silt_error *err) {
     str credentials = file_path(c, "AWS_SHARED_CREDENTIALS_FILE", "credentials", a), config = file_path(c, "AWS_CONFIG_FILE", "config", a);
-    *out = (profiles){STR_NULL, STR_NULL};
+    out->credentials = out->config = STR_NULL;
+    if (!str_is_null(c->profile_file)) {
+        TRY(read_file(c->profile_file, a, &out->credentials, err));
+        return str_is_null(out->credentials) ? err_INVALID_PARAMETER_VALUE(err, STR("fs.s3a.auth.profile.file"), c->profile_file, "a file that is there") : SILT_OK;
+    }
     if (!str_is_null(credentials)) TRY(read_file(credentials, a, &out->credentials, err));
     return str_is_null(config) ? SILT_OK : read_file(config, a, &out->config, err);
 }
 
-static str profile_value(const profiles *p, str name, const char *key) { return s3_profile_get(p->credentials, p->config, name, key); }
-
-static silt_status profile_keys(const profiles *p, str name, s3_grant *out) {
-    *out = (s3_grant){{profile_value(p, name, "aws_access_key_id"), profile_value(p, name, "aws_secret_access_key"), profile_value(p, name, "aws_session_token")}, INT64_MAX};
-    return out->identity.access_key.len && out->identity.secret_key.len ? SILT_OK : SILT_NOT_FOUND;
-}
-
 static silt_status ask(s3_credentials *c, provider p, arena *a, s3_grant *out, silt_error *err);
 
-/* A profile with a role: its base is another profile, or a service of the machine. */
-static silt_status profile_role(s3_credentials *c, const profiles *p, str name, str arn, arena *a, s3_grant *out, silt_error *err) {
-    str source = profile_value(p, name, "source_profile"), service = profile_value(p, name, "credential_source"), file = profile_value(p, name, "web_identity_token_file");
-    s3_role role = {arn, profile_value(p, name, "role_session_name"), profile_value(p, name, "external_id"), profile_value(p, name, "duration_seconds"),
-                    env_str(c, "AWS_ENDPOINT_URL_STS"), c->region};
-    http_client *client;
-    s3_grant base;
-    silt_status status = SILT_NOT_FOUND;
-    TRY(client_of(c, false, &client, err));
-    if (!str_is_null(file)) return s3_grant_web_identity(client, &role, file, a, out, err);
-    if (!str_is_null(source)) status = profile_keys(p, source, &base);
-    else if (str_eqz(service, "Environment")) status = from_environment(c, &base);
-    else if (str_eqz(service, "EcsContainer")) status = ask(c, P_CONTAINER, a, &base, err);
-    else if (str_eqz(service, "Ec2InstanceMetadata")) status = ask(c, P_INSTANCE, a, &base, err);
-    if (status == SILT_NOT_FOUND) return err_INVALID_PARAMETER_VALUE(err, STR("source_profile"), source, "a profile with keys, for the role of the chosen profile");
-    TRY(status);
-    return s3_grant_role(client, &role, &base.identity, a, out, err);
+static silt_status ask_source(void *ctx, str source, arena *a, s3_grant *out, silt_error *err) {
+    s3_credentials *c = ctx;
+    if (str_eqz(source, "Environment")) return from_environment(c, out);
+    if (str_eqz(source, "EcsContainer")) return ask(c, P_CONTAINER, a, out, err);
+    return str_eqz(source, "Ec2InstanceMetadata") ? ask(c, P_INSTANCE, a, out, err) : SILT_NOT_FOUND;
 }
 
 static silt_status from_profile(s3_credentials *c, arena *a, s3_grant *out, silt_error *err) {
-    static const char *const other_ways[] = {"credential_process", "sso_session", "sso_start_url"};
-    profiles p;
-    str chosen = env_str(c, "AWS_PROFILE"), name = str_is_null(chosen) ? STR("default") : chosen;
+    s3_profile p = {.env = c->env, .env_ctx = c->env_ctx, .region = c->region, .machine = ask_source, .machine_ctx = c};
+    str chosen = str_is_null(c->profile_name) ? env_str(c, "AWS_PROFILE") : c->profile_name, name = str_is_null(chosen) ? STR("default") : chosen;
     TRY(read_profiles(c, a, &p, err));
     bool is_missing = !str_is_null(chosen) && !s3_profile_exists(p.credentials, p.config, chosen);
-    if (is_missing) return err_INVALID_PARAMETER_VALUE(err, STR("AWS_PROFILE"), chosen, "a profile of ~/.aws/credentials or ~/.aws/config");
-    str arn = profile_value(&p, name, "role_arn");
-    if (!str_is_null(arn)) return profile_role(c, &p, name, arn, a, out, err);
-    if (profile_keys(&p, name, out) == SILT_OK) return SILT_OK;
-    for (size_t i = 0; i < ARRAY_LEN(other_ways); i++) {
-        if (str_is_null(profile_value(&p, name, other_ways[i]))) continue;
-        str what = arena_printf(a, "%s in an AWS profile; it", other_ways[i]);
-        return str_is_null(what) ? error_no_memory(err) : err_UNSUPPORTED_FEATURE(err, what.ptr);
-    }
-    return SILT_NOT_FOUND;
+    if (is_missing) return err_INVALID_PARAMETER_VALUE(err, str_is_null(c->profile_name) ? STR("AWS_PROFILE") : STR("fs.s3a.auth.profile.name"), chosen, "a profile of ~/.aws/credentials or ~/.aws/config");
+    TRY(client_of(c, false, &p.client, err));
+    return s3_grant_profile(&p, name, a, out, err);
 }
 
 static silt_status ask_first(s3_credentials *c, const provider *order, size_t n, arena *a, s3_grant *out, silt_error *err) {

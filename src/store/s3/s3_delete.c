@@ -47,9 +47,7 @@ static str md5_base64(str bytes, arena *a) {
     }
     buf_init(&text, 64);
     base64_write(&text, raw, sizeof raw);
-    str out = buf_ok(&text) ? arena_str(a, buf_str(&text)) : STR_NULL;
-    buf_dispose(&text);
-    return out;
+    return buf_take(&text, a);
 }
 
 /* false: a name that XML cannot hold. */
@@ -132,7 +130,7 @@ static silt_status remove_batch(void *ctx, size_t batch, silt_error *err) {
 
 silt_status s3_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) {
     if (n == 0) return SILT_OK;
-    if (n == 1) return object_store_remove_below(s, dir, names, n, out, err);
+    if (n == 1 || ((s3_store *)s)->settings.google) return object_store_remove_below(s, dir, names, n, out, err);
     removal r = {.s = (s3_store *)s, .dir = dir, .names = names, .n = n, .out = out, .first = err, .first_at = SIZE_MAX};
     pthread_mutex_init(&r.lock, NULL);
     silt_status status = thread_for(REQUESTS, (n + BATCH - 1) / BATCH, remove_batch, &r, err);

@@ -21,6 +21,13 @@
 
 #define DAY_S 86400
 
+/*
+ * Of the two traces of this way of committing neither stays: entries end by themselves, and temporary files are what Delta's documentation lets the bucket's rules clean away. So that a
+ * writer that is not so configured finds out at any time (s3_commit.c), Silt leaves a file in the log besides. Readers of tables pass over it, as over all that begins with a dot.
+ */
+#define MARK      ".dynamodb"
+#define MARK_TEXT "This table is committed to through DynamoDB (S3DynamoDBLogStore): a writer that is not so configured could overwrite commits.\n"
+
 struct dynamodb_log {
     dynamodb *client;
     http_client *http;
@@ -49,6 +56,27 @@ static str table_path_of(const dynamodb_log *d, str log_dir, arena *a) {
     return table.len <= 1 ? arena_printf(a, "%.*s/", STR_ARG(d->root)) : arena_printf(a, "%.*s%.*s", STR_ARG(d->root), STR_ARG(table));
 }
 
+/* ---- traces ---- */
+
+/* The names in the log that begin with a dot, folders as one each: few, however many temporary files there are. */
+silt_status dynamodb_look_for_traces(s3_store *s, str log_dir, arena *a, dynamodb_traces *out, silt_error *err) {
+    str folder = object_key(log_dir), mark = STR_NULL;
+    object_listing l = {.prefix = arena_printf(a, "%.*s/.", STR_ARG(folder)), .start_at = STR_NULL, .by_folder = true};
+    *out = (dynamodb_traces){false, false};
+    if (str_is_null(l.prefix)) return error_no_memory(err);
+    do {
+        object_page page;
+        TRY(object_list_page(&s->base, &l, mark, a, &page, err));
+        for (size_t i = 0; i < page.count; i++) {
+            str name = str_slice(page.items[i].key, l.prefix.len - 1, page.items[i].key.len);
+            out->mark |= str_eqz(name, MARK);
+            out->any |= out->mark || str_starts_with(name, STR(".tmp/"));
+        }
+        mark = page.next;
+    } while (!out->mark && !str_is_null(mark));
+    return SILT_OK;
+}
+
 /* ---- opening ---- */
 
 static silt_status parameter(const store_settings *s, const char *name, str absent, str *out, silt_error *err) {
@@ -69,15 +97,28 @@ static silt_status number(const store_settings *s, const char *name, int64_t abs
     return err_INVALID_PARAMETER_VALUE(err, str_of(name), text, least ? "a whole number above 0" : "a whole number of seconds, not negative");
 }
 
-static str scheme_of(const store_settings *s) {
+static bool is_by_dynamodb(const store_settings *s, const char *which) {
+    char key[64];
+    snprintf(key, sizeof key, "spark.delta.logStore.%s", which);
+    return str_ends_with(str_trim(store_setting(s, key)), STR("S3DynamoDBLogStore"));
+}
+
+/*
+ * The scheme in the entries' key. Delta takes the one by which a job names the table, and has a LogStore for each: so the scheme that is used here if its LogStore (or that of all) is this
+ * one, else the one for which it is set, since jobs that guard the table must be using that.
+ */
+static str scheme_of(const store_settings *s, const char *used) {
     static const char *const schemes[] = {"s3a", "s3", "s3n"};
-    str value = str_trim(store_setting(s, "silt.s3.dynamodb.scheme"));
-    for (size_t i = 0; value.len == 0 && i < ARRAY_LEN(schemes); i++) {
-        char key[64];
-        snprintf(key, sizeof key, "spark.delta.logStore.%s.impl", schemes[i]);
-        if (str_ends_with(store_setting(s, key), STR("S3DynamoDBLogStore"))) value = str_of(schemes[i]);
+    char which[16];
+    str told = str_trim(store_setting(s, "silt.s3.dynamodb.scheme"));
+    if (told.len) return told;
+    snprintf(which, sizeof which, "%s.impl", used);
+    if (is_by_dynamodb(s, which)) return str_of(used);
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        snprintf(which, sizeof which, "%s.impl", schemes[i]);
+        if (is_by_dynamodb(s, which)) return str_of(schemes[i]);
     }
-    return value.len ? value : STR("s3a");
+    return is_by_dynamodb(s, "class") ? str_of(used) : STR("s3a");
 }
 
 static silt_status open_client(dynamodb_log *d, s3_store *s, const store_settings *settings, s3_env env, void *env_ctx, silt_error *err) {
@@ -108,7 +149,7 @@ silt_status dynamodb_open(s3_store *s, const store_settings *settings, s3_env en
     dynamodb_log *d = calloc(1, sizeof *d);
     if (!d) return error_no_memory(err);
     d->a = arena_new();
-    if (d->a) d->root = arena_printf(d->a, "%.*s://%.*s", STR_ARG(scheme_of(settings)), STR_ARG(s->settings.bucket));
+    if (d->a) d->root = arena_printf(d->a, "%.*s://%.*s", STR_ARG(scheme_of(settings, s->settings.scheme)), STR_ARG(s->settings.bucket));
     silt_status status = d->a && !str_is_null(d->root) ? open_client(d, s, settings, env, env_ctx, err) : error_no_memory(err);
     if (status != SILT_OK) {
         dynamodb_close(d);
@@ -167,12 +208,15 @@ static silt_status copy_temp(s3_store *s, str from, str to, silt_error *err) {
     return status;
 }
 
+/* Commits are not all that Delta writes so: checksums are too. But only files of the log itself. */
+static bool is_plain_name(str name) { return name.len > 0 && str_find_char(name, '/') == SIZE_MAX && !str_eqz(name, ".") && !str_eqz(name, ".."); }
+
 /* Steps 2 and 3 in place of the writer. */
 static silt_status complete(dynamodb_log *d, s3_store *s, str log_dir, const dynamodb_entry *entry, arena *a, silt_error *err) {
     str target = path_join(a, log_dir, entry->file_name), temp;
     bool there;
     if (str_is_null(target)) return error_no_memory(err);
-    if (!dynamodb_is_commit(target)) return store_path_error(&s->base.base, target, err_DELTA_LOG_FILE_NOT_FOUND, err);
+    if (!is_plain_name(entry->file_name)) return store_path_error(&s->base.base, target, err_DELTA_LOG_FILE_NOT_FOUND, err);
     TRY(exists(s, target, a, &there, err));
     if (!there) {
         TRY(temp_path_of(log_dir, entry, a, &temp, err));
@@ -189,15 +233,8 @@ typedef struct commit {
     str path, log_dir, name, table, bytes;
     int64_t version;
     arena *a;
-    bool first; /* the table was written otherwise until now */
+    dynamodb_traces traces;
 } commit;
-
-/* Entries end with their time to live, temporary files stay: by them other writers see it too (s3_commit.c). Not to know it is no reason to fail. */
-static bool is_first(commit *c) {
-    bool any = true;
-    str key = arena_printf(c->a, "%.*s/.tmp", STR_ARG(object_key(c->log_dir)));
-    return !str_is_null(key) && object_any_below(&c->s->base, key, c->a, &any, NULL) == SILT_OK && !any;
-}
 
 /* The version before has to be in the log, or its writer died and it is put there now. */
 static silt_status check_previous(commit *c, silt_error *err) {
@@ -213,7 +250,7 @@ static silt_status check_previous(commit *c, silt_error *err) {
         return status;
     }
     TRY(exists(c->s, path, c->a, &there, err));
-    if (there) c->first = is_first(c);
+    if (there && dynamodb_look_for_traces(c->s, c->log_dir, c->a, &c->traces, NULL) != SILT_OK) c->traces = (dynamodb_traces){true, true}; /* not to know it is no reason to fail */
     return there ? SILT_OK : store_path_error(&c->s->base.base, path, err_DELTA_LOG_FILE_NOT_FOUND, err);
 }
 
@@ -226,6 +263,12 @@ static silt_status check_first(commit *c, silt_error *err) {
     if (status == SILT_OK) return entry.complete ? err_S3_OLD_DYNAMODB_ENTRIES(err, c->table) : SILT_OK;
     if (err) *err = why;
     return status;
+}
+
+/* Before the entry, so that it is there whenever an entry is. Whoever cannot write it may still commit: the next one tries again. */
+static void leave_mark(const commit *c) {
+    str path = path_join(c->a, c->log_dir, STR(MARK));
+    if (!c->traces.mark && !str_is_null(path)) (void)!object_store_put(&c->s->base.base, path, STR(MARK_TEXT), STORE_PUT_REPLACE, NULL);
 }
 
 static void remove_temp(commit *c, str temp) { (void)!object_store_remove(&c->s->base.base, temp, NULL); }
@@ -257,9 +300,11 @@ static silt_status run(commit *c, silt_error *err) {
     bool there;
     TRY(exists(c->s, c->path, c->a, &there, err));
     if (there) return store_path_error(&c->s->base.base, c->path, err_PATH_ALREADY_EXISTS, err);
+    c->traces.any = c->version == 0; /* no news of a new table */
     TRY(c->version > 0 ? check_previous(c, err) : check_first(c, err));
+    leave_mark(c);
     TRY(prepare(c, &entry, err));
-    if (c->first) __atomic_store_n(&c->d->first, true, __ATOMIC_RELAXED);
+    if (!c->traces.any) __atomic_store_n(&c->d->first, true, __ATOMIC_RELAXED);
     /* Decided. What fails from here on is made up for by the next who lists the log. */
     if (object_store_put(&c->s->base.base, c->path, c->bytes, STORE_PUT_REPLACE, NULL) == SILT_OK) (void)!acknowledge(c->d, &entry, NULL);
     return SILT_OK;

@@ -11,10 +11,17 @@ bool dynamodb_is_commit(str path);
 /** "…/_delta_log" */
 bool dynamodb_is_log(str dir);
 
+/** What a writer through DynamoDB leaves in a table's log. */
+typedef struct dynamodb_traces {
+    bool any, mark; /**< mark: Silt's own, which stays */
+} dynamodb_traces;
+/** One request as a rule. */
+silt_status dynamodb_look_for_traces(s3_store *s, str log_dir, arena *a, dynamodb_traces *out, silt_error *err) MUST_CHECK;
+
 /**
  * By Delta's keys, each with the prefix io.delta.storage.S3DynamoDBLogStore or spark.io.delta.storage.S3DynamoDBLogStore: ddb.tableName (delta_log), ddb.region (us-east-1), ddb.ttl (a day, in
  * seconds), credentials.provider (the store's own), provisionedThroughput.rcu and .wcu (5). Of Silt: silt.s3.dynamodb.endpoint (or AWS_ENDPOINT_URL_DYNAMODB); silt.s3.dynamodb.scheme, by which
- * the others name the table: the entries' key is its full path (that for which the LogStore is configured, else s3a).
+ * the others name the table: the entries' key is its full path (else the scheme used here if the LogStore is set for it, or the one for which it is set, or s3a).
  * The service is asked when it is first needed.
  */
 silt_status dynamodb_open(s3_store *s, const store_settings *settings, s3_env env, void *env_ctx, dynamodb_log **out, silt_error *err) MUST_CHECK;

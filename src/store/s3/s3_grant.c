@@ -20,11 +20,12 @@ static str env_str(s3_env env, void *ctx, const char *name) {
     return value.len ? value : STR_NULL;
 }
 
-static silt_status read_small_file(str path, arena *a, str *out, silt_error *err) {
+silt_status s3_read_small_file(str path, arena *a, str *out, silt_error *err) {
     char *z = arena_cstr(a, path), *bytes = arena_alloc(a, ANSWER_MAX);
     size_t len = 0;
     if (!z || !bytes) return error_no_memory(err);
     int fd = open(z, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return err_INVALID_PARAMETER_VALUE(err, STR("the token's file"), path, "a file that is there"); /* no reason to ask as somebody else */
     if (fd < 0) return error_from_errno(err, errno, "open", path);
     for (;;) {
         ssize_t n = read(fd, bytes + len, ANSWER_MAX - len);
@@ -54,7 +55,8 @@ static silt_status unreadable(const char *service, silt_error *err) {
 bool s3_grant_parse(str text, arena *a, s3_grant *out) {
     const json_node *root = NULL;
     if (json_parse(text, a, &root, NULL) != SILT_OK) return false;
-    *out = (s3_grant){{json_get_str(root, "AccessKeyId", STR_NULL), json_get_str(root, "SecretAccessKey", STR_NULL), json_get_str(root, "Token", STR_NULL)}, INT64_MAX};
+    str token = json_get_str(root, "Token", json_get_str(root, "SessionToken", STR_NULL));
+    *out = (s3_grant){{json_get_str(root, "AccessKeyId", STR_NULL), json_get_str(root, "SecretAccessKey", STR_NULL), token}, INT64_MAX};
     str ends = json_get_str(root, "Expiration", STR_NULL);
     if (!str_is_null(ends) && !rfc3339_parse(ends, &out->expires_ms)) return false;
     return out->identity.access_key.len > 0 && out->identity.secret_key.len > 0;
@@ -88,7 +90,7 @@ silt_status s3_grant_container(http_client *c, s3_env env, void *ctx, arena *a, 
     else if (str_is_null(url)) return SILT_NOT_FOUND;
     if (!is_of_this_machine(url))
         return err_INVALID_PARAMETER_VALUE(err, STR("AWS_CONTAINER_CREDENTIALS_FULL_URI"), url, "an https URL, or one of this machine or its container service");
-    if (!str_is_null(file)) TRY(read_small_file(file, a, &token, err));
+    if (!str_is_null(file)) TRY(s3_read_small_file(file, a, &token, err));
     TRY(ask_local(c, "GET", url, (http_header){STR("Authorization"), token}, a, &r, err));
     if (!http_is_ok(&r)) return refused(service, &r, a, err);
     return s3_grant_parse(r.body, a, out) ? SILT_OK : unreadable(service, err);
@@ -188,7 +190,7 @@ silt_status s3_grant_web_identity(http_client *c, const s3_role *role, str token
     buf form;
     sts_call call = {.role = role};
     str token;
-    TRY(read_small_file(token_file, a, &token, err));
+    TRY(s3_read_small_file(token_file, a, &token, err));
     begin_form(&form, "AssumeRoleWithWebIdentity", role, a);
     add(&form, "WebIdentityToken", token, a);
     silt_status status = ask_sts(c, &call, &form, a, out, err);

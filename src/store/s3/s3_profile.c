@@ -1,5 +1,5 @@
 /*
- * The AWS CLI's files. ~/.aws/credentials has sections [name]; ~/.aws/config has [default] and [profile name]. Lines are "key = value"; '#' and ';' begin comment lines, and
+ * The AWS CLI's files. ~/.aws/credentials has sections [name]; ~/.aws/config has [default] and [profile name], and [sso-session name]. Lines are "key = value"; '#' and ';' begin comment lines, and
  * " #" ends a value. Lines that begin with white space belong to a nested table, which nothing here needs.
  */
 #include "store/s3/s3.h"
@@ -18,38 +18,45 @@ static str value_of(str line, const char *key) {
     return value.len ? value : STR_NULL;
 }
 
-static bool is_section(str section, str profile, bool config) {
-    if (config && str_starts_with(section, STR("profile"))) section = str_trim(str_slice(section, 7, section.len));
-    else if (config && !str_eqz(section, "default")) return false;
-    return str_eq(section, profile);
+/* Which sections: of the credentials file, of the config file, and there those of logins. */
+typedef enum kind { CREDENTIALS, CONFIG, LOGINS } kind;
+
+static bool is_section(str section, str profile, kind k) {
+    str word = k == LOGINS ? STR("sso-session") : STR("profile");
+    if (k == CREDENTIALS) return str_eq(section, profile);
+    bool named = str_starts_with(section, word) && section.len > word.len && (section.ptr[word.len] == ' ' || section.ptr[word.len] == '\t');
+    if (!named) return k == CONFIG && str_eqz(section, "default") && str_eq(section, profile);
+    return str_eq(str_trim(str_slice(section, word.len, section.len)), profile);
 }
 
-static str look_up(str text, str profile, const char *key, bool config) {
+static str look_up(str text, str profile, const char *key, kind k) {
     bool inside = false;
     str line, found = STR_NULL;
     while (str_next(&text, '\n', &line)) {
         if (line.len == 0 || line.ptr[0] == '#' || line.ptr[0] == ';' || line.ptr[0] == ' ' || line.ptr[0] == '\t') continue;
         str section = section_of(line);
-        if (!str_is_null(section)) inside = is_section(section, profile, config);
+        if (!str_is_null(section)) inside = is_section(section, profile, k);
         else if (inside && str_is_null(found)) found = value_of(line, key);
     }
     return found;
 }
 
 str s3_profile_get(str credentials_file, str config_file, str profile, const char *key) {
-    str found = look_up(credentials_file, profile, key, false);
-    return str_is_null(found) ? look_up(config_file, profile, key, true) : found;
+    str found = look_up(credentials_file, profile, key, CREDENTIALS);
+    return str_is_null(found) ? look_up(config_file, profile, key, CONFIG) : found;
 }
 
-static bool has_section(str text, str profile, bool config) {
+str s3_profile_session_get(str config_file, str name, const char *key) { return look_up(config_file, name, key, LOGINS); }
+
+static bool has_section(str text, str profile, kind k) {
     str line;
     while (str_next(&text, '\n', &line)) {
         str section = section_of(line);
-        if (!str_is_null(section) && is_section(section, profile, config)) return true;
+        if (!str_is_null(section) && is_section(section, profile, k)) return true;
     }
     return false;
 }
 
 bool s3_profile_exists(str credentials_file, str config_file, str profile) {
-    return has_section(credentials_file, profile, false) || has_section(config_file, profile, true);
+    return has_section(credentials_file, profile, CREDENTIALS) || has_section(config_file, profile, CONFIG);
 }

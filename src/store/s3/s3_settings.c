@@ -5,10 +5,11 @@
 #include "base/ident.h"
 #include "store/s3/s3.h"
 
-static str of_bucket(const store_settings *s, str bucket, const char *rest) {
+str s3_setting_of_bucket(const store_settings *s, str bucket, const char *rest) {
     char key[512];
     int n = snprintf(key, sizeof key, "fs.s3a.bucket.%.*s.%s", STR_ARG(bucket), rest);
-    return n > 0 && (size_t)n < sizeof key ? store_setting(s, key) : STR_NULL;
+    str value = n > 0 && (size_t)n < sizeof key ? str_trim(store_setting(s, key)) : STR_NULL;
+    return value.len ? value : STR_NULL;
 }
 
 static str of_all(const store_settings *s, const char *rest) {
@@ -18,7 +19,7 @@ static str of_all(const store_settings *s, const char *rest) {
 }
 
 str s3_setting(const store_settings *s, str bucket, const char *rest) {
-    str value = str_trim(of_bucket(s, bucket, rest));
+    str value = s3_setting_of_bucket(s, bucket, rest);
     if (value.len == 0) value = str_trim(of_all(s, rest));
     return value.len ? value : STR_NULL;
 }
@@ -67,6 +68,8 @@ static bool is_dns_label(str bucket, bool tls) {
 
 static bool is_amazon(str host) { return str_ends_with(host, STR(".amazonaws.com")) || str_ends_with(host, STR(".amazonaws.com.cn")); }
 
+static bool is_of_google(str host) { return str_eqz(host, "storage.googleapis.com") || str_ends_with(host, STR(".storage.googleapis.com")); }
+
 /* The region in "s3.eu-west-1.amazonaws.com" or "s3-eu-west-1.amazonaws.com"; null when there is none. */
 static str region_of_host(str host) {
     size_t end = str_find(host, STR(".amazonaws.com"));
@@ -103,6 +106,7 @@ static silt_status read_place(const store_settings *s, s3_env env, void *ctx, ar
         out->endpoint = arena_str(a, without_scheme(endpoint, out));
         if (str_is_null(out->endpoint)) return error_no_memory(err);
         TRY(check_host(out->endpoint, err));
+        out->google = is_of_google(out->endpoint);
     }
     if (str_is_null(region)) region = region_of_host(out->endpoint);
     if (str_is_null(region)) region = env_str(env, ctx, "AWS_REGION");
@@ -190,7 +194,24 @@ static silt_status read_acl(const store_settings *s, arena *a, s3_settings *out,
     return ok ? SILT_OK : error_no_memory(err);
 }
 
+/* Google refuses requests that hold headers of both families. */
+static void rename_for_google(s3_settings *out) {
+    for (size_t i = 0; i < out->n_fixed; i++) out->fixed[i].name = str_eqz(out->fixed[i].name, "x-amz-acl") ? STR("x-goog-acl") : STR("x-goog-storage-class");
+    out->requester_pays = false;
+}
+
+static silt_status refuse_for_google(const store_settings *s, const s3_settings *out, silt_error *err) {
+    static const char *const keys[] = {"encryption.algorithm", "server-side-encryption-algorithm", "requester.pays.enabled"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        str value = s3_setting(s, out->bucket, keys[i]);
+        if (str_is_null(value) || str_eq_ascii_fold(value, STR("false"))) continue;
+        return err_UNSUPPORTED_FEATURE(err, "encryption and requester pays by fs.s3a.* on Google Cloud Storage; use gs://, or leave that to the bucket; it");
+    }
+    return SILT_OK;
+}
+
 static silt_status read_headers(const store_settings *s, arena *a, s3_settings *out, silt_error *err) {
+    if (out->google) TRY(refuse_for_google(s, out, err));
     TRY(read_encryption(s, a, out, err));
     TRY(read_acl(s, a, out, err));
     str storage = s3_setting(s, out->bucket, "create.storage.class");
@@ -204,11 +225,13 @@ static silt_status read_headers(const store_settings *s, arena *a, s3_settings *
 
 /* ---- committing ---- */
 
-/* The LogStore that Delta would use: of one of the schemes, or of all. */
-static str log_store_of(const store_settings *s) {
+/* Of this scheme, of another (one table is named by several), or of all. */
+str s3_log_store(const store_settings *s, const char *scheme) {
     static const char *const keys[] = {"spark.delta.logStore.s3a.impl", "spark.delta.logStore.s3.impl", "spark.delta.logStore.s3n.impl", "spark.delta.logStore.class"};
-    str value = STR_NULL;
-    for (size_t i = 0; s && s->get && i < ARRAY_LEN(keys) && value.len == 0; i++) value = str_trim(s->get(s->ctx, keys[i]));
+    char own[64];
+    snprintf(own, sizeof own, "spark.delta.logStore.%s.impl", scheme);
+    str value = str_trim(store_setting(s, own));
+    for (size_t i = 0; i < ARRAY_LEN(keys) && value.len == 0; i++) value = str_trim(store_setting(s, keys[i]));
     return value.len ? value : STR_NULL;
 }
 
@@ -218,7 +241,7 @@ static str class_name(str path) {
 }
 
 static silt_status read_commit(const store_settings *s, arena *a, s3_settings *out, silt_error *err) {
-    str way = str_trim(store_setting(s, "silt.s3.commit")), log_store = log_store_of(s), name = class_name(log_store);
+    str way = str_trim(store_setting(s, "silt.s3.commit")), log_store = s3_log_store(s, out->scheme), name = class_name(log_store);
     out->commit = S3_COMMIT_CONDITIONAL;
     if (way.len == 0 && str_eqz(name, "S3DynamoDBLogStore")) out->commit = S3_COMMIT_DYNAMODB;
     /* Delta's default, and its name by hand: more than one writer is not asked for by that, so the safe way is taken. */
@@ -258,26 +281,43 @@ static silt_status read_count(const store_settings *s, str bucket, const char *r
     return SILT_OK;
 }
 
+static silt_status read_memory_folder(s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {
+    str cache = env_str(env, ctx, "XDG_CACHE_HOME"), home = env_str(env, ctx, "HOME");
+    if (!str_is_null(cache)) out->memory_folder = arena_printf(a, "%.*s/silt", STR_ARG(cache));
+    else if (!str_is_null(home)) out->memory_folder = arena_printf(a, "%.*s/.cache/silt", STR_ARG(home));
+    return (str_is_null(cache) && str_is_null(home)) || !str_is_null(out->memory_folder) ? SILT_OK : error_no_memory(err);
+}
+
 static silt_status read_connection(const store_settings *s, s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {
-    str ca = str_trim(store_setting(s, "silt.s3.caFile")), cache = env_str(env, ctx, "XDG_CACHE_HOME"), home = env_str(env, ctx, "HOME");
+    str ca = str_trim(store_setting(s, "silt.s3.caFile"));
     TRY(read_proxy(s, a, out, err));
     TRY(read_count(s, out->bucket, "connection.maximum", 1000, &out->max_connections, err));
     TRY(read_count(s, out->bucket, "attempts.maximum", 20, &out->max_attempts, err));
     if (ca.len == 0) ca = env_str(env, ctx, "AWS_CA_BUNDLE");
     if (!str_is_null(ca)) out->ca_file = arena_str(a, ca);
-    if (!str_is_null(cache)) out->memory_folder = arena_printf(a, "%.*s/silt", STR_ARG(cache));
-    else if (!str_is_null(home)) out->memory_folder = arena_printf(a, "%.*s/.cache/silt", STR_ARG(home));
-    bool ok = str_is_null(ca) == str_is_null(out->ca_file) && ((str_is_null(cache) && str_is_null(home)) || !str_is_null(out->memory_folder));
-    return ok ? SILT_OK : error_no_memory(err);
+    return str_is_null(ca) == str_is_null(out->ca_file) ? read_memory_folder(env, ctx, a, out, err) : error_no_memory(err);
 }
-
-silt_status s3_settings_read(str authority, const store_settings *s, s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {
-    *out = (s3_settings){.endpoint = STR_NULL, .log_store = STR_NULL, .ca_file = STR_NULL, .proxy = STR_NULL, .memory_folder = STR_NULL};
+silt_status s3_settings_read(const char *scheme, str authority, const store_settings *s, s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {
+    *out = (s3_settings){.scheme = scheme, .keys.access_key = STR_NULL, .endpoint = STR_NULL, .log_store = STR_NULL, .ca_file = STR_NULL, .proxy = STR_NULL, .memory_folder = STR_NULL};
     TRY(check_bucket(authority, err));
     out->bucket = arena_str(a, authority);
     if (str_is_null(out->bucket)) return error_no_memory(err);
     TRY(read_place(s, env, ctx, a, out, err));
     TRY(read_headers(s, a, out, err));
+    if (out->google) rename_for_google(out);
     TRY(read_commit(s, a, out, err));
     return read_connection(s, env, ctx, a, out, err);
+}
+
+static bool keep(arena *a, str value, str *out) {
+    *out = str_is_null(value) ? STR_NULL : arena_str(a, value);
+    return str_is_null(value) == str_is_null(*out);
+}
+
+silt_status s3_settings_google(const s3_google *g, const store_settings *s, s3_env env, void *ctx, arena *a, s3_settings *out, silt_error *err) {
+    *out = (s3_settings){.scheme = "gs", .google = true, .path_style = true, .tls = true, .region = STR("auto"), .log_store = STR_NULL, .memory_folder = STR_NULL, .keys.session_token = STR_NULL};
+    str ca = str_trim(store_setting(s, "silt.gcs.caFile")), proxy = str_trim(store_setting(s, "silt.gcs.proxy"));
+    bool ok = keep(a, g->bucket, &out->bucket) && keep(a, without_scheme(g->endpoint, out), &out->endpoint) && keep(a, ca.len ? ca : STR_NULL, &out->ca_file) &&
+              keep(a, proxy.len ? proxy : STR_NULL, &out->proxy) && keep(a, g->keys.access_key, &out->keys.access_key) && keep(a, g->keys.secret_key, &out->keys.secret_key);
+    return ok ? read_memory_folder(env, ctx, a, out, err) : error_no_memory(err);
 }

@@ -1,6 +1,6 @@
 /*
  * Signature Version 4. Source: AWS, "Create a signed AWS API request", and for S3 "Authenticating Requests: Using the Authorization Header".
- * The URL's path and query are signed as they are sent: this store encodes them once, by RFC 3986, which is the canonical form for S3 (other services' paths are "/").
+ * Google's ("Signatures", "Canonical requests" of Cloud Storage) is the same with other words. The URL's path and query are signed as they are sent: this store encodes them once, by RFC 3986, which is the canonical form for S3 (other services' paths are "/").
  */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -120,13 +120,15 @@ static void write_time(int64_t now_ms, char out[STAMP_BYTES]) {
 
 static void add(http_attempt *at, const char *name, str value) { at->headers[at->n_headers++] = (http_header){str_of(name), value}; }
 
+static bool is_google(const s3_signing *s) { return strcmp(s->service, "storage") == 0; }
+
 static bool derive_key(const s3_signing *s, str day, arena *a, uint8_t key[SHA256_BYTES]) {
-    str first = arena_printf(a, "AWS4%.*s", STR_ARG(s->identity->secret_key));
+    str first = arena_printf(a, "%s%.*s", is_google(s) ? "GOOG4" : "AWS4", STR_ARG(s->identity->secret_key));
     if (str_is_null(first)) return false;
     hmac((const uint8_t *)first.ptr, first.len, day, key);
     hmac(key, SHA256_BYTES, s->region, key);
     hmac(key, SHA256_BYTES, str_of(s->service), key);
-    hmac(key, SHA256_BYTES, STR("aws4_request"), key);
+    hmac(key, SHA256_BYTES, is_google(s) ? STR("goog4_request") : STR("aws4_request"), key);
     return true;
 }
 
@@ -137,12 +139,13 @@ static bool authorize(const s3_signing *s, const char *method, http_attempt *at,
     str day = {stamp, 8};
     if (!write_canonical(canonical, names, method, at, s->payload)) return false;
     s3_sha256_hex(buf_str(canonical), digest);
-    str scope = arena_printf(a, "%.*s/%.*s/%s/aws4_request", STR_ARG(day), STR_ARG(s->region), s->service);
-    str text = arena_printf(a, "AWS4-HMAC-SHA256\n%s\n%.*s\n%s", stamp, STR_ARG(scope), digest);
+    const char *algorithm = is_google(s) ? "GOOG4-HMAC-SHA256" : "AWS4-HMAC-SHA256", *end = is_google(s) ? "goog4_request" : "aws4_request";
+    str scope = arena_printf(a, "%.*s/%.*s/%s/%s", STR_ARG(day), STR_ARG(s->region), s->service, end);
+    str text = arena_printf(a, "%s\n%s\n%.*s\n%s", algorithm, stamp, STR_ARG(scope), digest);
     if (str_is_null(scope) || str_is_null(text) || !derive_key(s, day, a, key)) return false;
     hmac(key, SHA256_BYTES, text, key);
     hex(key, digest);
-    str value = arena_printf(a, "AWS4-HMAC-SHA256 Credential=%.*s/%.*s,SignedHeaders=%.*s,Signature=%s", STR_ARG(s->identity->access_key), STR_ARG(scope),
+    str value = arena_printf(a, "%s Credential=%.*s/%.*s,SignedHeaders=%.*s,Signature=%s", algorithm, STR_ARG(s->identity->access_key), STR_ARG(scope),
                              STR_ARG(buf_str(names)), digest);
     if (str_is_null(value)) return false;
     add(at, "Authorization", value);
@@ -155,7 +158,8 @@ silt_status s3_sign(const s3_signing *s, const char *method, http_attempt *at, s
     write_time(s->now_ms, stamp);
     str stamp_copy = arena_str(at->arena, str_of(stamp));
     if (str_is_null(stamp_copy)) return error_no_memory(err);
-    add(at, "x-amz-date", stamp_copy);
+    add(at, is_google(s) ? "x-goog-date" : "x-amz-date", stamp_copy);
+    if (is_google(s)) add(at, "x-goog-content-sha256", s->payload);
     if (strcmp(s->service, "s3") == 0) add(at, "x-amz-content-sha256", s->payload);
     if (!str_is_null(s->identity->session_token)) add(at, "x-amz-security-token", s->identity->session_token);
     buf_init(&canonical, BUF_MAX_DEFAULT);

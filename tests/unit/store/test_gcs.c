@@ -195,6 +195,17 @@ static void then_what_googles_clients_look_for(void **state) {
     assert_auth(PAIRS(), PAIRS({"HOME", "/nowhere"}), GCS_METADATA_IF_ANY, GOOGLE);
 }
 
+static void hmac_keys_and_keys_in_the_settings(void **state) {
+    (void)state;
+    assert_auth(PAIRS({"silt.gcs.hmac.accessKey", "GOOGX"}, {"silt.gcs.hmac.secret", "s"}, {"fs.gs.auth.type", "COMPUTE_ENGINE"}), PAIRS(), GCS_HMAC, GOOGLE);
+    assert_auth(PAIRS(), PAIRS({"GS_ACCESS_KEY_ID", "GOOGX"}, {"GS_SECRET_ACCESS_KEY", "s"}, {"CLOUDSDK_CONFIG", folder}), GCS_HMAC, GOOGLE);
+    assert_auth(PAIRS(), PAIRS({"GS_ACCESS_KEY_ID", "GOOGX"}, {"GS_SECRET_ACCESS_KEY", "s"}, {"GOOGLE_APPLICATION_CREDENTIALS", files[SERVICE]}), GCS_SERVICE_ACCOUNT, GOOGLE);
+    assert_auth(PAIRS(), PAIRS({"GS_ACCESS_KEY_ID", "GOOGX"}, {"GS_SECRET_ACCESS_KEY", "s"}, {"STORAGE_EMULATOR_HOST", "127.0.0.1:4443"}), GCS_ANONYMOUS, "http://127.0.0.1:4443");
+    assert_auth(PAIRS({"fs.gs.auth.service.account.email", "e@p"}, {"fs.gs.auth.service.account.private.key", "-----BEGIN\\nx"}), PAIRS(), GCS_SERVICE_ACCOUNT, GOOGLE);
+    assert_refused("bucket", PAIRS({"silt.gcs.hmac.accessKey", "GOOGX"}), PAIRS(), SILT_INVALID);
+    assert_refused("bucket", PAIRS(), PAIRS({"GS_ACCESS_KEY_ID", "GOOGX"}), SILT_INVALID);
+}
+
 static void emulators_are_told_nothing_unless_that_is_set(void **state) {
     (void)state;
     assert_auth(PAIRS(), PAIRS({"STORAGE_EMULATOR_HOST", "127.0.0.1:4443"}, {"CLOUDSDK_CONFIG", folder}), GCS_ANONYMOUS, "http://127.0.0.1:4443");
@@ -304,6 +315,7 @@ int main(void) {
         cmocka_unit_test(keys_that_cannot_sign_are_refused_and_not_shown),
         cmocka_unit_test_setup_teardown(the_connectors_keys_come_first, make_files, remove_files),
         cmocka_unit_test_setup_teardown(then_what_googles_clients_look_for, make_files, remove_files),
+        cmocka_unit_test_setup_teardown(hmac_keys_and_keys_in_the_settings, make_files, remove_files),
         cmocka_unit_test_setup_teardown(emulators_are_told_nothing_unless_that_is_set, make_files, remove_files),
         cmocka_unit_test_setup_teardown(what_cannot_be_used_is_refused, make_files, remove_files),
         cmocka_unit_test(key_files_must_be_whole_and_their_token_service_secure),

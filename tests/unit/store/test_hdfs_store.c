@@ -69,7 +69,7 @@ static int set_up_ha(void **state) {
 static int tear_down(void **state) {
     fixture *f = *state;
     store_close(f->store);
-    hdfs_fake_stop(f->fake);
+    if (f->fake) hdfs_fake_stop(f->fake);
     if (f->other) hdfs_fake_stop(f->other);
     arena_free(f->arena);
     free(f);
@@ -369,8 +369,10 @@ static void a_namenode_that_is_gone_is_passed_over(void **state) {
     hdfs_fake_stop(f->fake);
     hdfs_fake_file(f->other, "/t/a", "1");
     assert_int_equal(store_stat(f->store, STR("/t/a"), f->arena, &e, &f->err), SILT_OK);
-    f->fake = f->other;
-    f->other = NULL;
+    hdfs_fake_stop(f->other);
+    assert_int_equal(store_stat(f->store, STR("/t/a"), f->arena, &e, &f->err), SILT_IO);
+    assert_non_null(strstr(f->err.detail, "the last of several attempts"));
+    f->fake = f->other = NULL;
 }
 
 static void no_active_namenode_is_told(void **state) {
@@ -437,6 +439,14 @@ static void a_path_that_leads_elsewhere_is_never_sent(void **state) {
 
 /* ---- viewfs ---- */
 
+static str view_target;
+
+static void each_setting(void *ctx, void (*take)(void *taker, str key, str value), void *taker) {
+    (void)ctx;
+    take(taker, STR("spark.sql.ansi.enabled"), STR("true"));
+    take(taker, STR("spark.hadoop.fs.viewfs.mounttable.c3.link./s"), view_target);
+}
+
 static int set_up_view(void **state) {
     if (set_up_ha(state) != 0) return 1;
     fixture *f = *state;
@@ -463,6 +473,12 @@ static int set_up_view(void **state) {
     assert_int_equal(store_viewfs_open(STR("c2"), &settings, &none, &f->err), SILT_UNSUPPORTED); /* not another file system than these */
     assert_non_null(strstr(f->err.message, "s3a"));
     assert_int_equal(store_viewfs_open(STR("c3"), &settings, &none, &f->err), SILT_INVALID);
+    view_target = arena_printf(f->arena, "webhdfs://%s/of-settings", hdfs_fake_authority(f->fake, f->arena).ptr);
+    settings.each = each_setting; /* and links that no file tells of */
+    assert_int_equal(store_viewfs_open(STR("c3"), &settings, &none, &f->err), SILT_OK);
+    assert_int_equal(store_put(none, STR("/s/a"), STR("1"), STORE_PUT_IF_ABSENT, &f->err), SILT_OK);
+    assert_int_equal(store_remove(none, STR("/s/a"), &f->err), SILT_OK);
+    store_close(none);
     unlink(path.ptr);
     rmdir(folder);
     return 0;
@@ -493,6 +509,9 @@ static void each_link_leads_to_its_cluster(void **state) {
     assert_int_equal(store_stat(f->store, STR("/data/one/t/a"), f->arena, &e, &f->err), SILT_OK);
     assert_text(e.path, "/data/one/t/a");
     assert_int_equal(put(f, "/data/x", "1"), SILT_DENIED); /* below no link */
+    assert_int_equal(put(f, "/data/one/t/a", "2"), SILT_EXISTS);
+    str where = arena_printf(f->arena, "webhdfs://%s/deep/in/t/a", hdfs_fake_authority(f->fake, f->arena).ptr);
+    if (!strstr(f->err.message, where.ptr)) fail_msg("%s", f->err.message);
     assert_int_equal(store_stat(f->store, STR("/datax/y"), f->arena, &e, &f->err), SILT_NOT_FOUND);
     assert_int_equal(store_move_dir(f->store, STR("/data/one/t"), STR("/data/two/u"), &f->err), SILT_UNSUPPORTED);
     assert_int_equal(store_remove(f->store, STR("/data/two/t/b"), &f->err), SILT_OK);

@@ -572,6 +572,24 @@ static void pages_are_followed_and_put_in_order(void **state) {
     assert_non_null(strstr(w->last_list, "prefix=t%2F"));
 }
 
+static void the_first_page_alone(void **state) {
+    world *w = *state;
+    store_list_result list;
+    bool all = true;
+    w->pages[0] = LIST("", "m1"); /* an empty page says nothing */
+    w->pages[1] = LIST(ITEM("t/a") ITEM("t/b"), "m2");
+    assert_int_equal(store_list_first(w->store, STR("/t/"), w->a, &list, &all, &w->err), SILT_OK);
+    assert_false(all);
+    assert_int_equal(list.count, 2);
+    assert_int_equal(w->n_lists, 2);
+    w->pages[2] = LIST(ITEM("t/a"), "");
+    assert_int_equal(store_list_first(w->store, STR("/t"), w->a, &list, &all, &w->err), SILT_OK);
+    assert_true(all);
+    assert_int_equal(list.count, 1);
+    w->pages[3] = LIST("", "");
+    assert_int_equal(store_list_first(w->store, STR("/t"), w->a, &list, &all, &w->err), SILT_NOT_FOUND);
+}
+
 static void markers_of_folders_are_no_files(void **state) {
     world *w = *state;
     w->pages[0] = LIST(ITEM("t/") ITEM("t/d/") ITEM("t/d/x"), "");
@@ -925,6 +943,18 @@ static void only_what_says_so_is_absent_on_gcs(void **state) {
     assert_refusal(w, NULL, "<html>nginx</html>", "STORE_REQUEST_FAILED", "404");
 }
 
+/* A listing and a put need no object: what is not there then is the bucket, also of a service (or an emulator) that has one word for both. */
+static void an_absent_bucket_is_no_empty_folder(void **state) {
+    world *w = *state;
+    store_list_result list = {0};
+    w->refusal = "{\"error\":{\"code\":404,\"message\":\"Not Found\",\"errors\":[{\"reason\":\"notFound\"}]}}";
+    assert_int_equal(store_list(w->store, STR("/t/_delta_log"), STR_NULL, false, w->a, &list, &w->err), SILT_INVALID);
+    assert_string_equal(w->err.condition, "STORE_BUCKET_NOT_FOUND");
+    w->err = (silt_error){0};
+    assert_int_equal(put(w, "mine"), SILT_INVALID);
+    assert_string_equal(w->err.condition, "STORE_BUCKET_NOT_FOUND");
+}
+
 /* ---- writing where nothing can be written ---- */
 
 static void http_is_read_only(void **state) {
@@ -946,6 +976,7 @@ int main(void) {
         WITH(only_what_says_so_is_absent_on_azure, start_azure),
         WITH(strangers_are_told_so_on_azure, start_stranger),
         WITH(only_what_says_so_is_absent_on_gcs, start_gcs),
+        WITH(an_absent_bucket_is_no_empty_folder, start_gcs),
         WITH(http_is_read_only, start_http),
         WITH(a_server_without_ranges_is_read_right, start_azure),
         WITH(a_server_without_ranges_is_read_right, start_http),
@@ -955,7 +986,7 @@ int main(void) {
         WITH(ranges_are_checked, start_http),
         WITH(a_body_cut_short_is_read_again, start_azure),
         WITH(a_copy_is_whole_although_an_attempt_was_cut, start_azure),
-        WITH(pages_are_followed_and_put_in_order, start_azure),
+        WITH(pages_are_followed_and_put_in_order, start_azure), WITH(the_first_page_alone, start_azure),
         WITH(markers_of_folders_are_no_files, start_azure),
         WITH(names_before_the_start_are_left_out, start_azure),
         WITH(times_of_listings_and_of_headers, start_azure),

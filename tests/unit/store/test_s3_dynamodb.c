@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/time.h"
+#include "base/uri.h"
 #include "fake_s3.h"
 #include "store/s3/s3.h"
 
@@ -43,12 +44,14 @@ static void set(world *w, const char *key, const char *value) {
     w->values[w->n++] = value;
 }
 
-static void open_store(world *w) {
+static void open_store_by(world *w, store_open_fn open) {
     store_settings settings = {.get = get_setting, .ctx = w};
     store_close(w->s);
     w->s = NULL;
-    if (store_s3_open(STR("bucket"), &settings, &w->s, &w->err) != SILT_OK) fail_msg("%s %s", w->err.message, w->err.detail);
+    if (open(STR("bucket"), &settings, &w->s, &w->err) != SILT_OK) fail_msg("%s %s", w->err.message, w->err.detail);
 }
+
+static void open_store(world *w) { open_store_by(w, store_s3a_open); }
 
 static int setup(void **state) {
     world *w = calloc(1, sizeof *w);
@@ -93,7 +96,7 @@ static size_t list_log(world *w) {
     w->err = (silt_error){0};
     if (store_list(w->s, STR(LOG), STR_NULL, false, w->a, &list, &w->err) != SILT_OK) return SIZE_MAX;
     size_t n = 0;
-    for (size_t i = 0; i < list.count; i++) n += !list.items[i].is_dir;
+    for (size_t i = 0; i < list.count; i++) n += !list.items[i].is_dir && path_name(list.items[i].path).ptr[0] == '0';
     return n;
 }
 
@@ -168,6 +171,21 @@ static void copied_but_not_acknowledged(void **state) {
     assert_int_equal(list_log(w), 1);
     assert_object(w, "t/_delta_log/" NAME0, "zero");
     assert_string_equal(fake_s3_item(w->fake, TABLE, NAME0)->complete, "true");
+}
+
+/* Delta's LogStore puts checksums the same way: when the commit's own entry has ended, that of its checksum is the newest. */
+static void an_entry_of_another_file_is_completed(void **state) {
+    world *w = *state;
+    assert_int_equal(commit(w, NAME0, "zero"), SILT_OK);
+    w->fake->n_items = 0; /* as time does */
+    fake_s3_set(w->fake, "t/_delta_log/.tmp/00000000000000000000.crc.u", "sum");
+    fake_s3_set_item(w->fake, TABLE, "00000000000000000000.crc", ".tmp/00000000000000000000.crc.u", false);
+    assert_int_equal(list_log(w), 2);
+    assert_object(w, "t/_delta_log/00000000000000000000.crc", "sum");
+    assert_string_equal(fake_s3_item(w->fake, TABLE, "00000000000000000000.crc")->complete, "true");
+    fake_s3_set_item(w->fake, TABLE, "1/../../escape", ".tmp/00000000000000000000.crc.u", false);
+    assert_int_equal(list_log(w), SIZE_MAX);
+    assert_null(fake_s3_find(w->fake, "t/escape"));
 }
 
 static void an_entry_without_its_file_is_an_error(void **state) {
@@ -272,6 +290,62 @@ static void deltas_settings(void **state) {
     assert_int_equal(store_s3_open(STR("bucket"), &settings, &s, &w->err), SILT_INVALID);
 }
 
+/* Spark's entries hold the table's name as each job writes it, and each scheme has a LogStore of its own. */
+static void the_scheme_of_the_entries_is_that_of_the_table(void **state) {
+    world *w = *state;
+    static const struct {
+        store_open_fn open;
+        const char *key, *expected;
+    } rows[] = {
+        {store_s3_open, "spark.delta.logStore.s3.impl", "s3://bucket/t0"},
+        {store_s3a_open, "spark.delta.logStore.s3.impl", "s3a://bucket/t1"},
+        {store_s3n_open, "spark.delta.logStore.s3.impl", "s3a://bucket/t2"},
+        {store_s3_open, "spark.delta.logStore.class", "s3://bucket/t3"},
+        {store_s3n_open, "spark.delta.logStore.class", "s3n://bucket/t4"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *before = w->keys[w->n - 2];
+        if (i >= 3) w->keys[w->n - 2] = "spark.delta.logStore.none.impl"; /* the class alone says it */
+        set(w, rows[i].key, "io.delta.storage.S3DynamoDBLogStore");
+        open_store_by(w, rows[i].open);
+        assert_int_equal(store_put(w->s, arena_printf(w->a, "/t%zu/_delta_log/" NAME0, i), STR("zero"), STORE_PUT_IF_ABSENT, &w->err), SILT_OK);
+        if (!fake_s3_item(w->fake, rows[i].expected, NAME0)) fail_msg("row %zu: no entry of %s", i, rows[i].expected);
+        w->n--;
+        w->keys[w->n - 2] = before;
+    }
+}
+
+/* Temporary files may be cleaned away by the bucket's rules, entries end by themselves: that the table is written through DynamoDB stays known. */
+static void a_mark_outlives_the_temporary_files(void **state) {
+    world *w = *state;
+    assert_int_equal(commit(w, NAME0, "zero"), SILT_OK);
+    fake_s3_set(w->fake, "t/_delta_log/.silt-probe-x", "left behind");
+    for (int i = 0; i < w->fake->n_objects; i++) {
+        const char *tmp = strstr(w->fake->objects[i].key, ".tmp/");
+        if (tmp) assert_int_equal(store_remove(w->s, arena_printf(w->a, "/%s", w->fake->objects[i].key), &w->err), SILT_OK);
+    }
+    w->fake->n_items = 0;
+    w->fake->overwrites = false;
+    set(w, "silt.s3.commit", "conditional");
+    open_store(w);
+    assert_int_equal(commit(w, NAME1, "one"), SILT_UNSUPPORTED);
+    assert_string_equal(w->err.condition, "S3_LOG_STORE_MISMATCH");
+    set(w, "silt.s3.commit", "dynamodb");
+    open_store(w);
+    assert_int_equal(commit(w, NAME1, "one"), SILT_OK);
+    assert_null(store_take_news(w->s)); /* no news */
+}
+
+/* What Spark began is marked too, and what only left an old probe behind is no table of DynamoDB. */
+static void a_table_of_sparks_is_marked(void **state) {
+    world *w = *state;
+    fake_s3_set(w->fake, "t/_delta_log/" NAME0, "zero");
+    fake_s3_set(w->fake, "t/_delta_log/.silt-probe-x", "left behind");
+    assert_int_equal(commit(w, NAME1, "one"), SILT_OK);
+    assert_non_null(store_take_news(w->s));
+    assert_non_null(fake_s3_find(w->fake, "t/_delta_log/.dynamodb"));
+}
+
 /* ---- racing writers ---- */
 
 typedef struct racer {
@@ -325,6 +399,7 @@ int main(void) {
         DDB_TEST(the_entry_decides),
         DDB_TEST(the_next_writer_completes_too),
         DDB_TEST(copied_but_not_acknowledged),
+        DDB_TEST(an_entry_of_another_file_is_completed),
         DDB_TEST(an_entry_without_its_file_is_an_error),
         DDB_TEST(a_gap_is_refused),
         DDB_TEST(entries_of_a_dropped_table_are_told),
@@ -333,6 +408,9 @@ int main(void) {
         DDB_TEST(reading_makes_no_table),
         DDB_TEST(throttling_passes),
         DDB_TEST(deltas_settings),
+        DDB_TEST(the_scheme_of_the_entries_is_that_of_the_table),
+        DDB_TEST(a_mark_outlives_the_temporary_files),
+        DDB_TEST(a_table_of_sparks_is_marked),
         DDB_TEST(each_version_has_one_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

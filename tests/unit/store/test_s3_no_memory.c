@@ -47,7 +47,7 @@ static silt_status read_settings(void *ctx) {
     s3_settings out;
     arena *a = arena_new();
     if (!a) return SILT_NO_MEMORY;
-    silt_status status = s3_settings_read(STR("bucket"), &s, get_env, NULL, a, &out, NULL);
+    silt_status status = s3_settings_read("s3a", STR("bucket"), &s, get_env, NULL, a, &out, NULL);
     if (status == SILT_OK) {
         assert_int_equal(out.n_customer_key, 3);
         assert_int_equal(out.n_fixed, 2);

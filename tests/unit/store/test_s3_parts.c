@@ -95,7 +95,7 @@ static const pair nothing[] = {{NULL, NULL}};
 
 static silt_status read_settings(const char *bucket, const pair *pairs, const pair *env, arena *a, s3_settings *out, silt_error *err) {
     store_settings s = {.get = get_pair, .ctx = (void *)(uintptr_t)pairs};
-    return s3_settings_read(str_of(bucket), &s, pair_env, (void *)(uintptr_t)env, a, out, err);
+    return s3_settings_read("s3a", str_of(bucket), &s, pair_env, (void *)(uintptr_t)env, a, out, err);
 }
 
 static void places(void **state) {
