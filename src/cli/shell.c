@@ -95,7 +95,7 @@ static int run_text(shell *s, const char *text) {
         bool blank;
         bool more = silt_script_next(text, &end, &blank);
         if (!blank) {
-            char *statement = text_of("%.*s", (int)end, text);
+            char *statement = script_statement(text, end);
             int code = run_one(s, statement);
             free(statement);
             if (code != EXIT_DONE) return code;

@@ -19,7 +19,7 @@ static int run_script(silt_session *session, const options *o, output *out, cons
         bool blank;
         bool more = silt_script_next(script, &end, &blank);
         if (!blank) {
-            char *statement = text_of("%.*s", (int)end, script);
+            char *statement = script_statement(script, end);
             int code = run_statement(session, o, out, statement);
             free(statement);
             if (code != EXIT_DONE) return code;

@@ -2,10 +2,22 @@
  * What the user typed as parts of a statement: tables, columns, literals. Everything is quoted, so that a name can only ever be
  * a name; a predicate stays a predicate because silt_query runs one statement, and a line end behind it closes a comment.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+
+static size_t without_blanks(const char *text, size_t n) {
+    while (n && isspace((unsigned char)text[n - 1])) n--;
+    return n;
+}
+
+char *script_statement(const char *script, size_t end) {
+    end = without_blanks(script, end);
+    if (end && script[end - 1] == ';') end = without_blanks(script, end - 1);
+    return text_of("%.*s", (int)end, script);
+}
 
 void sql_quoted(text_buf *sql, const char *name, size_t n, char quote) {
     text_add(sql, &quote, 1);

@@ -104,7 +104,9 @@ int scope_find_alias(const scope *s, str name);
 /* bind_expr.c */
 silt_status bind_expr(binder *b, scope *s, expr *e) MUST_CHECK;
 silt_status bind_expr_list(binder *b, scope *s, expr **items, size_t n) MUST_CHECK;
-silt_status bind_condition(binder *b, scope *s, expr **slot, const char *what) MUST_CHECK; /**< bound and made boolean */
+/** Bound, and a boolean or refused by that error with its text and type; NULL: a string or NULL is cast, as HAVING does. */
+typedef silt_status (*condition_refusal)(silt_error *err, str expression, str type);
+silt_status bind_condition(binder *b, scope *s, expr **slot, condition_refusal refuse) MUST_CHECK;
 /** Replace the slot's expression by one of type `to` (cast, or the literal re-typed) if it is not already. The cast must be allowed by the caller. */
 silt_status bind_cast_slot(binder *b, expr **slot, const data_type *to) MUST_CHECK;
 /** Same, after checking that the implicit cast exists; else DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE naming `parent`. */

@@ -474,7 +474,7 @@ silt_status bind_call(binder *b, scope *s, expr *e) {
     bool aggregate = row->kind == FUNCTION_AGGREGATE && !e->over, kept_aggregate = s->in_aggregate;
     if (aggregate) s->in_aggregate = true;
     st = bind_arguments(b, s, e);
-    if (st == SILT_OK && e->filter) st = bind_condition(b, s, &e->filter, "FILTER");
+    if (st == SILT_OK && e->filter) st = bind_condition(b, s, &e->filter, err_INVALID_AGGREGATE_FILTER_NOT_BOOLEAN);
     s->in_aggregate = kept_aggregate;
     if (st != SILT_OK) return st;
     if (e->over) TRY(bind_window(b, s, e->over));

@@ -108,12 +108,13 @@ silt_status bind_common_slots(binder *b, expr **slots, size_t n, const expr *par
     return SILT_OK;
 }
 
-silt_status bind_condition(binder *b, scope *s, expr **slot, const char *what) {
-    (void)what;
+silt_status bind_condition(binder *b, scope *s, expr **slot, condition_refusal refuse) {
     TRY(bind_expr(b, s, *slot));
-    if ((*slot)->type->id == TYPE_BOOLEAN) return SILT_OK;
-    if ((*slot)->type->id == TYPE_VOID || (*slot)->type->id == TYPE_STRING) return bind_cast_slot(b, slot, &type_boolean);
-    return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(b->err, bind_text(b, *slot), type_sql((*slot)->type, b->a));
+    type_id t = (*slot)->type->id;
+    if (t == TYPE_BOOLEAN) return SILT_OK;
+    if (!refuse && (t == TYPE_VOID || t == TYPE_STRING)) return bind_cast_slot(b, slot, &type_boolean);
+    if (!refuse) refuse = err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN;
+    return refuse(b->err, bind_text(b, *slot), type_sql((*slot)->type, b->a));
 }
 
 silt_status bind_expr_list(binder *b, scope *s, expr **items, size_t n) {
@@ -147,9 +148,7 @@ static silt_status bind_case(binder *b, scope *s, expr *e) {
     BIND_NEW(values, ARENA_ARRAY(b->a, n, expr *));
     for (size_t i = 0; i < pairs; i++) {
         expr *when = e->args[2 * i];
-        if (when->type->id == TYPE_STRING)
-            TRY(bind_cast_slot(b, &e->args[2 * i], &type_boolean));
-        else if (when->type->id != TYPE_BOOLEAN)
+        if (when->type->id != TYPE_BOOLEAN)
             return err_DATATYPE_MISMATCH(
                 b->err, bind_text(b, e),
                 arena_printf(b->a, "a condition requires the \"BOOLEAN\" type, however it has the type \"%.*s\"",

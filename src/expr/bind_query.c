@@ -281,7 +281,7 @@ static silt_status bind_select(binder *b, query *q, scope *outer) {
     TRY(set_windows(b, &s, q));
     if (q->where) {
         s.where = CLAUSE_WHERE;
-        TRY(bind_condition(b, &s, &q->where, "WHERE"));
+        TRY(bind_condition(b, &s, &q->where, err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN));
         TRY(bind_fold_condition(b, q->where));
     }
     TRY(bind_select_list(b, &s, q));
@@ -289,9 +289,9 @@ static silt_status bind_select(binder *b, query *q, scope *outer) {
     s.aliases_first = true;
     s.where = CLAUSE_HAVING;
     if (q->having && q->group == GROUP_NONE) TRY(bind_check_ungrouped(b, q));
-    if (q->having) TRY(bind_condition(b, &s, &q->having, "HAVING"));
+    if (q->having) TRY(bind_condition(b, &s, &q->having, NULL));
     s.where = CLAUSE_QUALIFY;
-    if (q->qualify) TRY(bind_condition(b, &s, &q->qualify, "QUALIFY"));
+    if (q->qualify) TRY(bind_condition(b, &s, &q->qualify, err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN));
     s.where = CLAUSE_ORDER;
     TRY(bind_order(b, &s, q, projection_of));
     TRY(bind_check_aggregation(b, q));

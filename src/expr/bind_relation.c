@@ -309,7 +309,7 @@ static silt_status bind_join(binder *b, relation *r, scope *s) {
     TRY(add_all(b, &on, &left, false));
     TRY(add_all(b, &on, &right, false));
     if (r->on) {
-        TRY(bind_condition(b, &on, &r->on, "ON"));
+        TRY(bind_condition(b, &on, &r->on, err_JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE));
         TRY(bind_fold_condition(b, r->on));
     }
     scope merged = {0};

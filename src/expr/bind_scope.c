@@ -91,6 +91,7 @@ static silt_status resolve_item(binder *b, const scope *s, expr *e, uint32_t lev
         size_t first, n = find_items(b, s, name.parts, q, &first);
         if (n == 0) continue;
         if (n > 1) return err_AMBIGUOUS_REFERENCE(b->err, dotted(b, name.parts, q + 1));
+        e->name.count = q + 1; /* the rest are fields of it */
         TRY(become_item(b, e, &s->items[first], levels));
         *out = LOOKUP_DONE;
         return add_fields(b, e, name.parts + q + 1, name.count - q - 1);
@@ -105,6 +106,7 @@ static silt_status resolve_lambda(binder *b, const scope *s, expr *e, lookup *ou
         if (!name_eq(b, l->name, e->name.parts[0])) continue;
         name_parts name = e->name;
         e->kind = EXPR_LAMBDA_VAR;
+        e->name.count = 1;
         e->function_name = l->unique;
         e->type = l->type;
         e->nullable = l->nullable;

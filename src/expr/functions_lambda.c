@@ -33,6 +33,10 @@ static silt_status shift_index(binder *b, expr *lambda, size_t i) {
 }
 
 static silt_status boolean_body(binder *b, expr *lambda) {
+    const data_type *t = lambda->args[0]->type;
+    if (t->id != TYPE_BOOLEAN && t->id != TYPE_VOID)
+        return err_DATATYPE_MISMATCH(b->err, bind_text(b, lambda),
+                                     arena_printf(b->a, "a condition requires the \"BOOLEAN\" type, however it has the type \"%.*s\"", STR_ARG(type_sql(t, b->a))));
     TRY(bind_coerce_slot(b, &lambda->args[0], &type_boolean, lambda, 0));
     lambda->type = &type_boolean;
     return SILT_OK;

@@ -145,12 +145,19 @@ static silt_status property(parser *p, str *key, str *val) {
     size_t from = t->from;
     bool sign = parser_accept_op(p, "-");
     t = parser_peek(p, 0);
-    if (t->kind == TOKEN_INTEGER || t->kind == TOKEN_DECIMAL || t->kind == TOKEN_EXPONENT || (!sign && t->kind == TOKEN_NAME && equals)) {
+    bool number = t->kind == TOKEN_INTEGER || t->kind == TOKEN_DECIMAL || t->kind == TOKEN_EXPONENT;
+    if (number || (!sign && (parser_at_keyword(p, "TRUE") || parser_at_keyword(p, "FALSE")))) {
         p->at++;
         *val = str_slice(p->text, from, t->to);
         return SILT_OK;
     }
     return equals || sign ? parser_fail(p, "a property value") : SILT_OK;
+}
+
+static silt_status twice(parser *p, str key, uint32_t at) {
+    silt_status s = err_DUPLICATE_KEY(p->err, key);
+    error_detail(p->err, "%.*s", STR_ARG(lexer_caret(p->text, at, p->a)));
+    return s;
 }
 
 silt_status parser_properties(parser *p, const str **keys, const str **values, size_t *count) {
@@ -159,7 +166,10 @@ silt_status parser_properties(parser *p, const str **keys, const str **values, s
     TRY(parser_expect_op(p, "("));
     do {
         str key, val;
+        uint32_t from = parser_peek(p, 0)->from;
         TRY(property(p, &key, &val));
+        for (size_t i = 0; i < nk; i++)
+            if (str_eq(k[i], key)) return twice(p, key, from);
         if (!ARENA_PUSH(p->a, k, nk, ck, key) || !ARENA_PUSH(p->a, v, nv, cv, val)) return error_no_memory(p->err);
     } while (parser_accept_op(p, ","));
     TRY(parser_expect_op(p, ")"));

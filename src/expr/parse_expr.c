@@ -35,6 +35,18 @@ static silt_status call1(parser *p, const char *fn, expr *a, uint32_t from, expr
     return SILT_OK;
 }
 
+/* A tree of halves over items[low, high], as Spark builds it: a condition of thousands of terms is a dozen levels deep. */
+static silt_status halves(parser *p, const char *fn, const expr_list *list, size_t low, size_t high, expr **out) {
+    *out = list->items[low];
+    if (low == high) return SILT_OK;
+    size_t middle = low + (high - low) / 2;
+    expr *left, *right;
+    TRY(halves(p, fn, list, low, middle, &left));
+    TRY(halves(p, fn, list, middle + 1, high, &right));
+    NEW_OR_FAIL(*out, expr_call(p->a, fn, (expr *[]){left, right}, 2, (source_span){left->span.from, right->span.to}));
+    return SILT_OK;
+}
+
 static silt_status bool_literal(parser *p, bool b, expr **out) {
     NEW_OR_FAIL(*out, expr_literal(p->a, (value){.type = &type_boolean, .as.boolean = b}, span_from(p, parser_peek(p, 0)->from)));
     return SILT_OK;
@@ -172,16 +184,11 @@ static silt_status parse_like(parser *p, const char *fn, expr *left, bool negate
         expr_list patterns = {0};
         TRY(parse_expr_list(p, &patterns));
         TRY(parser_expect_op(p, ")"));
-        expr *whole = NULL;
         for (size_t i = 0; i < patterns.count; i++) {
-            expr *one;
-            TRY(call2(p, fn, left, patterns.items[i], from, &one));
-            one->negated = negated;
-            if (whole) TRY(call2(p, any ? "or" : "and", whole, one, from, &whole));
-            else whole = one;
+            TRY(call2(p, fn, left, patterns.items[i], from, &patterns.items[i]));
+            patterns.items[i]->negated = negated;
         }
-        *out = whole;
-        return SILT_OK;
+        return halves(p, any ? "or" : "and", &patterns, 0, patterns.count - 1, out);
     }
     expr *args[3] = {left};
     size_t n = 2;
@@ -269,26 +276,24 @@ static silt_status parse_not(parser *p, expr **out) {
     return parse_predicated(p, out);
 }
 
-static silt_status parse_and(parser *p, expr **out) {
-    uint32_t from = parser_peek(p, 0)->from;
-    TRY(parse_not(p, out));
-    while (parser_accept_keyword(p, "AND")) {
-        expr *right;
-        TRY(parse_not(p, &right));
-        TRY(call2(p, "and", *out, right, from, out));
+static silt_status parse_chain(parser *p, const char *keyword, const char *fn, silt_status (*term)(parser *p, expr **out), expr **out) {
+    TRY(term(p, out));
+    if (!parser_at_keyword(p, keyword)) return SILT_OK;
+    expr_list list = {0};
+    TRY(parse_list_add(p, &list, *out));
+    while (parser_accept_keyword(p, keyword)) {
+        expr *next;
+        TRY(term(p, &next));
+        TRY(parse_list_add(p, &list, next));
     }
-    return SILT_OK;
+    return halves(p, fn, &list, 0, list.count - 1, out);
 }
 
+static silt_status parse_and(parser *p, expr **out) { return parse_chain(p, "AND", "and", parse_not, out); }
+
 silt_status parser_expr(parser *p, expr **out) {
-    uint32_t from = parser_peek(p, 0)->from;
     TRY(parse_enter(p));
-    TRY(parse_and(p, out));
-    while (parser_accept_keyword(p, "OR")) {
-        expr *right;
-        TRY(parse_and(p, &right));
-        TRY(call2(p, "or", *out, right, from, out));
-    }
+    TRY(parse_chain(p, "OR", "or", parse_and, out));
     parse_leave(p);
     return SILT_OK;
 }

@@ -130,16 +130,15 @@ static silt_status print_infix(printer *p, const expr *e, const char *op) {
     return SILT_OK;
 }
 
-/* Long chains of AND and OR lean to the left: one pair of parentheses for all. */
+/* A chain of AND or OR, whichever way its tree leans: one pair of parentheses for all. */
 static silt_status print_chain(printer *p, const expr *e, const char *word, bool top) {
     if (top) buf_append_char(p->out, '(');
-    const expr *left = e->args[0];
-    if (left->kind == EXPR_CALL && str_eq(left->function_name, e->function_name))
-        TRY(print_chain(p, left, word, false));
-    else
-        TRY(print_expr(p, left));
-    buf_append_z(p->out, word);
-    TRY(print_expr(p, e->args[1]));
+    for (size_t i = 0; i < 2; i++) {
+        const expr *side = e->args[i];
+        bool goes_on = side->kind == EXPR_CALL && str_eq(side->function_name, e->function_name);
+        if (i > 0) buf_append_z(p->out, word);
+        TRY(goes_on ? print_chain(p, side, word, false) : print_expr(p, side));
+    }
     if (top) buf_append_char(p->out, ')');
     return SILT_OK;
 }

@@ -218,7 +218,7 @@ static silt_status rename_column(alter_run *run) {
     const column_edit *e = &run->spec->columns[0];
     schema_path path;
     TRY(find_column(run, e->path, &path));
-    if (path.steps[path.depth - 1].kind != STEP_FIELD) return err_DELTA_OPERATION_NOT_ALLOWED(o->err, "renaming an element, key or value");
+    if (path.steps[path.depth - 1].kind != STEP_FIELD) return err_INVALID_FIELD_NAME(o->err, quoted_path(e->path, o->a), quoted_path(parent_of(e->path), o->a));
     const data_type *parent = schema_type_at(run->target.schema, path.steps, path.depth - 1);
     if (schema_find(parent, e->new_name) >= 0)
         return err_FIELD_ALREADY_EXISTS(o->err, "rename", e->new_name, type_sql(run->target.schema, o->a));

@@ -109,10 +109,6 @@ static silt_status bind_search(row_find *f, expr *condition) {
     expr **items = ARENA_ARRAY(o->a, 2, expr *);
     if (!q || !items || !(items[0] = expr_literal_i64(o->a, 1)) || !(items[1] = expr_literal_i64(o->a, 1)))
         return error_no_memory(o->err);
-    bool is_null =
-        condition && condition->kind == EXPR_LITERAL && condition->literal.is_null && condition->literal.type->id == TYPE_VOID;
-    if (is_null)
-        return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(o->err, STR("NULL"), STR("VOID")); /* a query takes it for false */
     TRY(row_find_reference(o, f->target, NULL, &f->table));
     *q = (query){.from = f->table,
                  .where = condition,

@@ -82,7 +82,7 @@ silt_status run_insert(run *r, silt_error *err) {
     const statement *st = r->st;
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(run_bind(r, err));
+    TRY(run_bind_rows(r, err));
     TRY(resolve_table(r, st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return err_UNSUPPORTED_FEATURE(err, "INSERT into a table that is not Delta");
     TRY(open_snapshot(r, &t, NULL, &snapshot, err));

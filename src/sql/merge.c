@@ -5,7 +5,7 @@
 static silt_status open_target(run *r, const statement *st, dml_target *out, silt_error *err) {
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(run_bind(r, err));
+    TRY(run_bind_rows(r, err));
     TRY(resolve_table(r, st->table, false, &t, err));
     if (!str_eqz(t.format, "delta")) return err_DELTA_UNSUPPORTED_SOURCE(err, "MERGE");
     TRY(open_rows(r, &t, NULL, &snapshot, err));

@@ -8,7 +8,7 @@ static silt_status open_spec(run *r, const statement *st, optimize_spec *out, si
     const optimize_statement *o = st->optimize;
     resolved_table t;
     delta_snapshot *snapshot;
-    TRY(run_bind(r, err));
+    TRY(run_bind_rows(r, err));
     TRY(open_delta(r, st->table, o->purge ? "REORG" : "OPTIMIZE", &t, &snapshot, err));
     bool is_old = !t.in_catalog && t.root.len > delta_snapshot_root(snapshot).len; /* path@v1 */
     if (is_old) return err_UNSUPPORTED_FEATURE(err, "rewriting files of an older version; RESTORE it first");

@@ -190,6 +190,7 @@ static silt_status add(parser *p, alter_spec *spec) {
     if (parser_at_keyword(p, "PARTITION") || parser_at_keyword(p, "IF")) return unsupported(p, "ALTER TABLE … ADD PARTITION; a Delta table's partitions come with its rows");
     if (parser_at_keyword(p, "CHECK")) return unsupported(p, "constraints without a name");
     if (!parser_accept_keyword(p, "COLUMN") && !parser_accept_keyword(p, "COLUMNS")) return parser_fail(p, "COLUMN, COLUMNS or CONSTRAINT");
+    if (parser_at_keywords(p, "IF", "NOT")) return parser_fail(p, "a column's name and type; there is no IF NOT EXISTS here");
     spec->kind = ALTER_ADD_COLUMNS;
     return edit_list(p, true, new_column, spec);
 }

@@ -225,6 +225,22 @@ def test_syntax_error_has_a_caret():
     assert "^" in done.err and done.out == "", done
 
 
+def test_a_statement_that_breaks_off_is_told_as_such():
+    open("broken.sql", "w").write("SELECT 1;\nSELECT 1 FROM\n;\n")
+    for arguments in (["SELECT 1 FROM"], ["UPDATE t SET"], ["SELECT 1 +;"], ["-f", "broken.sql"]):
+        done = fails("PARSE_SYNTAX_ERROR", "sql", *arguments)
+        assert "near 'end of input'" in done.err and ";" not in done.err, done
+
+
+def test_conditions_of_thousands_of_terms():
+    ok("sql", "CREATE TABLE t (id INT) USING DELTA; INSERT INTO t SELECT CAST(id AS INT) FROM range(10000)")
+    ors, ands = (word.join(form % i for i in range(0, 9000, 3)) for word, form in ((" OR ", "id = %d"), (" AND ", "id <> %d")))
+    equal(value("SELECT count(*) FROM t WHERE " + ors), 3000)
+    ok("sql", "MERGE INTO t USING (SELECT 1 AS k) s ON t.id = s.k AND (%s) WHEN MATCHED THEN DELETE" % ands)
+    equal(value("DELETE FROM t WHERE " + ands), 6999)
+    equal(value("UPDATE t SET id = -1 WHERE " + ors), 3000)
+
+
 def test_unsupported_statements_are_named():
     ok("sql", "CREATE TABLE t (id INT) USING DELTA")
     for text, word in (("ANALYZE TABLE t COMPUTE STATISTICS", "ANALYZE TABLE"), ("MSCK REPAIR TABLE t", "MSCK REPAIR TABLE"), ("CACHE TABLE t", "CACHE TABLE"), ("COPY INTO t FROM '/x'", "COPY INTO")):

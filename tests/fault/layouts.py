@@ -58,7 +58,8 @@ class Tables:
         self.case, self.folder, self.ran = case, folder, []
         needs = {k: v for k, v in case.properties.items() if k.startswith(("delta.columnMapping", "delta.enableTypeWidening", "delta.feature."))}
         by_partition = any("PARTITION (" in sql or conf for sql, conf in case.statements)
-        self.names = [n for n in LAYOUTS if n != "flat" or (case.partitions and not by_partition)]
+        emptied = any("''" in c.values for c in case.partitions)      # a partition's '' is NULL, a plain column's is not
+        self.names = [n for n in LAYOUTS if n != "flat" or (case.partitions and not by_partition and not emptied)]
         assert answers([case.source.replace("{s}", self.path("source"))])[1] is None, case.source
         for n in self.names:
             failed = answers([case.create_text({**needs, **LAYOUTS[n][0]}, LAYOUTS[n][2]).replace("{t}", self.path(n))])[1]

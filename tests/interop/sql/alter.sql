@@ -206,3 +206,6 @@ CREATE OR REPLACE VIEW v2 AS SELECT b FROM v3;
 SELECT * FROM v3;
 ALTER VIEW ren RENAME TO zz;
 ALTER TABLE v2 ADD COLUMN x INT;
+-- what is no field has no name to change
+CREATE TABLE parts (ar ARRAY<STRUCT<x: INT>>) USING DELTA TBLPROPERTIES ('delta.columnMapping.mode' = 'name');
+ALTER TABLE parts RENAME COLUMN ar.element TO x;

@@ -22,6 +22,7 @@ DELETE FROM d WHERE NOT (id = null);
 DELETE FROM d WHERE false;
 SELECT count(*) FROM d;
 DELETE FROM d WHERE id;
+DELETE FROM d WHERE 'true';
 DELETE FROM d WHERE nope = 1;
 DELETE FROM d WHERE sum(id) > 1;
 DELETE FROM d WHERE rank() OVER (ORDER BY id) = 1;

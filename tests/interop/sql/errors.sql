@@ -153,3 +153,18 @@ SELECT `unclosed;
 INSERT 1;
 CREATE TABLE;
 SELECT /* unclosed;
+-- conditions are booleans; property lists
+SELECT * FROM VALUES (1) t(x) WHERE 'true';
+SELECT * FROM VALUES ('true') t(x) WHERE x;
+SELECT * FROM VALUES (1) t(x) WHERE NULL;
+SELECT a.x FROM VALUES (1) a(x) JOIN VALUES (2) b(y) ON 'true';
+SELECT a.x FROM VALUES (1) a(x) JOIN VALUES (2) b(y) ON NULL;
+SELECT a.x FROM VALUES (1) a(x) JOIN VALUES (2) b(y) ON 1;
+SELECT count(*) FILTER (WHERE 'true') FROM VALUES (1) t(x);
+SELECT count(*) FILTER (WHERE NULL) FROM VALUES (1) t(x);
+SELECT CASE WHEN 'true' THEN 1 ELSE 2 END;
+SELECT filter(array(1, 2), x -> 'true');
+SELECT exists(array(1, 2), x -> 'true');
+ALTER TABLE nosuch SET TBLPROPERTIES ('a' = 'b', 'a' = 'c');
+ALTER TABLE nosuch SET TBLPROPERTIES (a = b);
+ALTER TABLE nosuch ADD COLUMN IF NOT EXISTS v INT;

@@ -35,6 +35,7 @@ UPDATE u SET x = (SELECT id FROM u);
 SELECT * FROM u ORDER BY id;
 UPDATE u SET x = 2 WHERE null;
 UPDATE u SET x = 2 WHERE id;
+UPDATE u SET x = 2 WHERE 'true';
 UPDATE no_such_table SET x = 1;
 UPDATE u t SET u.x = 1;
 UPDATE u SET;

@@ -2,6 +2,8 @@
  * Checkpoint File", "Log Compaction Files". */
 #include "read_support.h"
 
+#include <stdio.h>
+
 #include "delta/segment.h"
 
 static delta_segment segment(log_fixture *f, int64_t version) {
@@ -187,6 +189,121 @@ static void commits_that_arrive_during_the_listing(void **state) {
     assert_int_equal(segment_of_late(f, &first, DELTA_LATEST).n_commits, 5);
 }
 
+/* ---- a store that lists by pages, and remembers what was seen ---- */
+
+typedef struct paged {
+    store base;
+    store_ops ops;
+    store *inner;
+    size_t page;      /* entries */
+    int64_t kept;     /* the hint on the local disk */
+    int firsts, lists, hints; /* requests: a first page, a listing, _last_checkpoint; from two threads */
+} paged;
+
+static silt_status paged_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
+    paged *p = (paged *)s;
+    if (str_ends_with(path, STR("_last_checkpoint"))) p->hints++;
+    return store_read(p->inner, path, offset, length, out, err);
+}
+
+static silt_status paged_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) {
+    paged *p = (paged *)s;
+    p->lists++;
+    return store_list(p->inner, dir, start_at, recursive, a, out, err);
+}
+
+static silt_status paged_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    paged *p = (paged *)s;
+    p->firsts++;
+    silt_status status = store_list(p->inner, dir, STR_NULL, false, a, out, err);
+    *out_all = out->count <= p->page;
+    if (!*out_all) out->count = p->page;
+    return status;
+}
+
+static int64_t paged_hint(store *s, str log_dir) {
+    (void)log_dir;
+    return ((paged *)s)->kept;
+}
+
+static void paged_set_hint(store *s, str log_dir, int64_t version) {
+    (void)log_dir;
+    ((paged *)s)->kept = version;
+}
+
+/* requests: "first pages, listings, hints read" that it took; NULL: whatever it took. */
+static delta_segment segment_of_pages(log_fixture *f, paged *p, int64_t version, const char *requests) {
+    delta_segment g = {0};
+    char found[32];
+    p->inner = f->store;
+    p->ops = *f->store->ops;
+    p->base = *f->store;
+    p->base.ops = &p->ops;
+    p->ops.read = paged_read;
+    p->ops.list = paged_list;
+    p->ops.list_first = paged_first;
+    p->ops.hint = paged_hint;
+    p->ops.set_hint = paged_set_hint;
+    p->firsts = p->lists = p->hints = 0;
+    delta_env env = f->env;
+    env.store = &p->base;
+    f->err = (silt_error){0};
+    (void)!segment_load(&env, LOG_ROOT, version, f->arena, &g, &f->err);
+    snprintf(found, sizeof found, "%d, %d, %d", p->firsts, p->lists, p->hints);
+    if (requests) assert_string_equal(found, requests);
+    return g;
+}
+
+static void one_page_is_enough(void **state) {
+    log_fixture *f = *state;
+    paged p = {.page = 100, .kept = -1};
+    commits(f, 0, 9);
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 0, 1").n_commits, 10);
+    assert_int_equal(p.kept, 0); /* all is to be listed, and nothing else to be asked for */
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "0, 1, 0").n_commits, 10);
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    log_put(f, "_last_checkpoint", "{'version':6}");
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "0, 1, 0").n_commits, 3);
+    assert_int_equal(p.kept, 6);
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "0, 1, 0").n_commits, 3);
+    p.kept = -1;
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 0, 1").n_commits, 3);
+    p.kept = -1;
+    assert_int_equal(segment_of_pages(f, &p, 5, "1, 0, 1").n_commits, 6); /* before the hint's checkpoint */
+    assert_int_equal(p.kept, -1);
+    p.kept = 3; /* of a checkpoint that is gone */
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "0, 2, 1").n_commits, 3);
+}
+
+static void one_page_is_not_enough(void **state) {
+    log_fixture *f = *state;
+    paged p = {.page = 4, .kept = -1};
+    commits(f, 0, 9);
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 1, 1").version, 9);
+    p.kept = -1;
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    log_put(f, "_last_checkpoint", "{'version':6}");
+    delta_segment g = segment_of_pages(f, &p, DELTA_LATEST, "1, 1, 1");
+    assert_int_equal(g.checkpoint_version, 6);
+    assert_int_equal(g.n_commits, 3);
+    p.kept = -1;
+    log_put(f, "_last_checkpoint", "{'version':7}");
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 2, 1").version, 9);
+}
+
+static void pages_of_what_is_no_whole_log(void **state) {
+    log_fixture *f = *state;
+    paged p = {.page = 100, .kept = -1};
+    (void)segment_of_pages(f, &p, DELTA_LATEST, NULL);
+    assert_condition(&f->err, "DELTA_TABLE_NOT_FOUND");
+    commits(f, 0, 2);
+    commits(f, 4, 5);
+    (void)segment_of_pages(f, &p, DELTA_LATEST, "1, 2, 1"); /* a gap is looked at twice */
+    assert_condition(&f->err, "DELTA_VERSIONS_NOT_CONTIGUOUS");
+    (void)segment_of_pages(f, &p, 9, "1, 4, 1");
+    assert_condition(&f->err, "DELTA_VERSION_NOT_FOUND");
+}
+
 static void cleaned_up_log(void **state) {
     log_fixture *f = *state;
     commits(f, 6, 9);
@@ -241,6 +358,9 @@ int main(void) {
         TEST(compacted_files_replace_their_commits),
         TEST(gap_is_named),
         TEST(commits_that_arrive_during_the_listing),
+        TEST(one_page_is_enough),
+        TEST(one_page_is_not_enough),
+        TEST(pages_of_what_is_no_whole_log),
         TEST(cleaned_up_log),
         TEST(no_table),
         TEST(version_range),

@@ -55,6 +55,21 @@ static void spark_text_reads_back_the_same(void **state) {
     }
 }
 
+/* Errors and the history name bound conditions. */
+static void a_bound_field_is_named_once(void **state) {
+    (void)state;
+    arena *a = arena_new();
+    silt_error err = {0};
+    query *q;
+    buf out;
+    buf_init(&out, 4096);
+    assert_int_equal(test_bind("SELECT 1 FROM t WHERE t.s.a = 1 AND s.b = 'x'", a, &q, &err), SILT_OK);
+    expr_print_spark(q->where, &out);
+    assert_string_equal(buf_cstr(&out), "((t.s.a = 1) AND (s.b = 'x'))");
+    buf_dispose(&out);
+    arena_free(a);
+}
+
 static char *print_sql(const char *sql, arena *a) {
     bind_env env = test_env(str_of(sql));
     silt_error err = {0};
@@ -138,7 +153,7 @@ static void text_grows_with_the_tree(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spark_text_reads_back_the_same), cmocka_unit_test(duckdb_text_is_exact),
-                                       cmocka_unit_test(mapped_structs_print_physical_names),
-                                       cmocka_unit_test(text_grows_with_the_tree)};
+                                       cmocka_unit_test(mapped_structs_print_physical_names), cmocka_unit_test(text_grows_with_the_tree),
+                                       cmocka_unit_test(a_bound_field_is_named_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
