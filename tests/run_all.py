@@ -28,6 +28,7 @@ RESULT = re.compile(r"(ok|not ok|skip)\b[ :]*(.*)$")
 NUMBER = re.compile(r"\d+(?: - |\s*$|\s+(?=#))")
 DIRECTIVE = re.compile(r"\s*#\s*skip\b[: ]*(.*)$", re.I)
 TOTALS = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+FIRST = ("checks", "data", "fault", "cli", "golden")   # suites whose programs begin before all others: the rest are short, and fill the end
 SHOWN = 40                                   # lines of a failed test that are printed; its log has all of them
 
 Job = collections.namedtuple("Job", "suite name argv cwd timeout")
@@ -241,7 +242,7 @@ def main():
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--suite", action="append")
     parser.add_argument("--match", default="", help="only programs, scripts and files whose name contains this")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)) + 1, help="default: one more than there are processors, since some tests wait more than they compute")
     parser.add_argument("-v", "--verbose", action="store_true", help="keep every log, name every skipped test")
     options = parser.parse_args()
     options.manifest = os.path.abspath(os.path.join(options.build, "tests.json"))
@@ -263,13 +264,12 @@ def main():
             for group in list(runner.running): runner.end(group)
             os._exit(130)
         signal.signal(signal.SIGINT, interrupted)
-        running = []
-        for name, jobs in known:
-            if options.suite and name not in options.suite: continue
-            if isinstance(jobs, list):
-                jobs = [(job, pool.submit(runner.run, job)) for job in jobs if options.match in job.name]
-            running.append((name, jobs))
-        for name, jobs in running:
+        wanted = [(name, jobs if isinstance(jobs, str) else [j for j in jobs if options.match in j.name]) for name, jobs in known if not options.suite or name in options.suite]
+        running = {}
+        for name, jobs in sorted(wanted, key=lambda w: FIRST.index(w[0]) if w[0] in FIRST else len(FIRST)):
+            running[name] = jobs if isinstance(jobs, str) else [(job, pool.submit(runner.run, job)) for job in jobs]
+        times = []
+        for name, jobs in [(name, running[name]) for name, _ in wanted]:
             passed, failed, skipped, seconds = 0, 0, [], 0.0
             if isinstance(jobs, str): skipped.append((name, jobs))
             elif not jobs and not options.match:
@@ -278,6 +278,7 @@ def main():
             else:
                 for job, future in jobs:
                     outcome, took = wait(future, name, job)
+                    times.append((took, name + " " + job.name))
                     for test, lines in outcome.failed[:1] if outcome.counted else outcome.failed: report.failure(name, job.name, test, lines)
                     passed, failed, seconds = passed + outcome.passed, failed + len(outcome.failed), seconds + took
                     skipped += outcome.skipped
@@ -285,6 +286,7 @@ def main():
     passed, failed, skipped = report.totals
     if failed: print("logs of what failed: %s" % os.path.relpath(runner.logs))
     if not passed + failed: print("nothing ran")
+    if times: print("longest: " + ", ".join("%s %.1f s" % (who, took) for took, who in sorted(times, reverse=True)[:8]))
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return 1 if failed or not passed else 0
 

@@ -27,8 +27,7 @@ from report import Differs
 from silt_cli import Failed, Silt, row_values
 from spark_peer import path_table
 
-CHEAP = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false",
-         "spark.databricks.delta.snapshotPartitions": "1"}
+CHEAP = dict(spark_peer.LEAN, **{"spark.master": "local[1]"})
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 # What Spark does not do and Silt does, by its condition and a part of the statement: such statements are left out.
 SPARK_REFUSES = (("DELTA_MERGE_UNRESOLVED_EXPRESSION", "DEFAULT"),       # left unresolved in NOT MATCHED BY SOURCE and in some INSERT lists; Spark lacks the condition's text

@@ -1,7 +1,7 @@
 """The lines of a run: 'ok NAME', 'not ok NAME: why', 'skip NAME: reason', and the totals."""
 import contextlib
 import fnmatch
-import sys
+import threading
 import time
 import traceback
 
@@ -24,9 +24,16 @@ def equal(what, got, want):
 
 
 class Report:
+    """One for all threads of a run."""
+
     def __init__(self, only="*"):
         self.passed = self.failed = self.skipped = 0
         self.only, self.started = only, time.time()
+        self.telling, self.spent, self.last = threading.RLock(), {}, {}      # seconds of each case; when each thread told its last result
+
+    def begin(self):
+        """What this thread tells next began now."""
+        self.last[threading.get_ident()] = time.time()
 
     def wants(self, name):
         parts = name.split("/")
@@ -36,21 +43,26 @@ class Report:
         """May a name of the group be wanted?"""
         return self.wants(group) or any(pattern.startswith(group + "/") for pattern in self.only.split(","))
 
+    def result(self, kind, name, text):
+        with self.telling:
+            setattr(self, kind, getattr(self, kind) + 1)
+            case, me, now = "/".join(name.split("/")[:2]), threading.get_ident(), time.time()
+            self.spent[case] = self.spent.get(case, 0) + now - self.last.get(me, now)
+            self.last[me] = now
+            self.line(text)
+
     def ok(self, name):
-        self.passed += 1
-        self.line("ok " + name)
+        self.result("passed", name, "ok " + name)
 
     def not_ok(self, name, why):
-        self.failed += 1
-        self.line("not ok %s: %s" % (name, " ".join(str(why).split())[:700]))
+        self.result("failed", name, "not ok %s: %s" % (name, " ".join(str(why).split())[:700]))
 
     def skip(self, name, reason):
-        self.skipped += 1
-        self.line("skip %s: %s" % (name, " ".join(str(reason).split())[:300]))
+        self.result("skipped", name, "skip %s: %s" % (name, " ".join(str(reason).split())[:300]))
 
     def line(self, text):
-        print(text)
-        sys.stdout.flush()
+        with self.telling:
+            print(text, flush=True)
 
     @contextlib.contextmanager
     def case(self, name):
@@ -65,7 +77,19 @@ class Report:
         else:
             self.ok(name)
 
+    def times(self):
+        """The areas and cases that took longest, as comments; two run at a time."""
+        areas = {}
+        for case, seconds in self.spent.items():
+            areas.setdefault(case.split("/")[0], []).append(seconds)
+        longest = lambda of: sorted(of.items(), key=lambda e: -e[1])[:12]
+        for area, seconds in longest({a: sum(s) for a, s in areas.items()}):
+            self.line("# %7.1f s %4d cases  %s" % (seconds, len(areas[area]), area))
+        for case, seconds in longest(self.spent):
+            self.line("# %7.1f s  %s" % (seconds, case))
+
     def close(self):
+        self.times()
         self.line("# %d seconds" % (time.time() - self.started))
         self.line("%d passed, %d failed, %d skipped" % (self.passed, self.failed, self.skipped))
         return 1 if self.failed or not self.passed else 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Judges Silt by Spark 4.1.2 with Delta 4.3.1 and by deltalake, in both directions, in one Spark session.
 
-usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
+usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs] [--jobs N]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
 
 --store: the cases with their tables in that store (remote_tables.py), all of them or what --only names.
 
@@ -27,6 +27,8 @@ usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs]       
 Prints 'ok NAME', 'not ok NAME: why' or 'skip NAME: reason', and last 'N passed, N failed, N skipped'. A writer feature that Silt refuses by name counts as skipped.
 """
 import argparse
+import concurrent.futures
+import copy
 import datetime
 import functools
 import glob
@@ -48,6 +50,7 @@ import delta_files
 import fuzz_dml
 import convert_cases
 import cluster_cases
+import load_cases
 import feature_cases
 import optimize_cases
 import remote_tables
@@ -68,6 +71,8 @@ class Run:
     def __init__(self, spark, silt, work, report):
         self.spark, self.silt, self.work, self.report, self.mirror = spark, silt, work, report, None
         self.copied = False      # is what Spark works on a local copy of the table in a store?
+        self.logs = {}           # of each table that Spark was asked for: its log's files then
+        self.latest = None, None     # the table that was compared last, and its rows by Spark
         self.seed = int(os.environ.get("SILT_INTEROP_SEED", "739950"))      # of what is drawn at random: the same in every run unless asked otherwise
 
     def at(self, path):
@@ -85,10 +90,18 @@ class Run:
             for k in dict(conf):
                 self.spark.conf.unset(k)
 
+    def look_anew(self, path):
+        """Lets Spark forget a table whose log has changed since it was asked for last: what it then says is read from the files."""
+        folder = os.path.join(path, "_delta_log")
+        log = sorted((e.name, e.stat().st_size, e.stat().st_mtime_ns) for e in os.scandir(folder)) if os.path.isdir(folder) else []
+        if self.logs.get(path) != log:
+            jvm = self.spark._jvm
+            jvm.org.apache.spark.sql.delta.DeltaLog.invalidateCache(self.spark._jsparkSession, jvm.org.apache.hadoop.fs.Path(self.at(path)))
+            self.logs[path] = log
+
     def snapshot(self, path, version=None):
-        log_class = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog
-        log_class.clearCache()
-        log = log_class.forTable(self.spark._jsparkSession, self.at(path))
+        self.look_anew(path)
+        log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(self.spark._jsparkSession, self.at(path))
         if version is None:
             return log.update(False, getattr(log, "update$default$2")(), getattr(log, "update$default$3")())
         return log.getSnapshotAt(version, getattr(log, "getSnapshotAt$default$2")(), getattr(log, "getSnapshotAt$default$3")(), False)
@@ -98,12 +111,14 @@ class Run:
 
     def spark_rows(self, path, version=None):
         """Canonical rows, sorted."""
-        schema = self.spark_schema(path, version)
+        self.look_anew(path)
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
+        frame = reader.load(self.at(path))
+        schema = frame.schema.jsonValue()
         names = [f["name"] for f in schema["fields"]]
-        return sorted(check_golden.canon(dict(zip(names, r)), schema) for r in spark_peer.rows(reader.load(self.at(path))))
+        return sorted(check_golden.canon(dict(zip(names, r)), schema) for r in spark_peer.rows(frame))
 
     def silt_rows(self, path, version=None):
         schema = self.silt.show(path, version)["schema"]
@@ -177,6 +192,7 @@ class Run:
             want = self.spark_rows(theirs, v)
             equal("Spark's rows of version %d of Silt's table" % v, self.spark_rows(ours, v), want)
             equal("Silt's rows of version %d of its table" % v, self.silt_rows(ours, v), want)
+        self.latest = ours, want
 
     def same_metadata(self, ours, theirs):
         for v in sorted(delta_files.commits(theirs)):
@@ -351,8 +367,9 @@ class Run:
             rows = lambda path: self.spark.read.format("delta").load(self.at(path)).where(p).count()
             if not rewrites:
                 equal("files that Spark reads for %s" % p, count(ours), count(theirs))
-            equal("rows of %s" % p, rows(ours), rows(theirs))
-            equal("rows by Silt of %s" % p, self.silt.sql("SELECT count(*) FROM %s WHERE %s" % (path_table(ours), p))[0][0], rows(theirs))
+            want = rows(theirs)
+            equal("rows of %s" % p, rows(ours), want)
+            equal("rows by Silt of %s" % p, self.silt.sql("SELECT count(*) FROM %s WHERE %s" % (path_table(ours), p))[0][0], want)
 
     def deltalake_reads(self, path, case):
         schema = self.spark_schema(path)
@@ -368,7 +385,7 @@ class Run:
             except BaseException as e2:
                 raise Skip("deltalake fails on Spark's own table as well: " + str(e2)[:150])
             raise Differs("deltalake: " + str(e)[:300])
-        want = self.spark_rows(path)
+        want = self.latest[1] if self.latest[0] == path else self.spark_rows(path)
         if got != want and deltalake_rows(path.replace("/silt_", "/spark_"), schema) == got:
             raise Skip("deltalake reads Spark's own table in the same way, differently from Spark")
         equal("deltalake's rows", got, want)
@@ -409,25 +426,29 @@ class Run:
 
     # ---- Spark writes, Silt reads ----
 
-    def read_golden(self, fresh):
+    def golden_arguments(self):
         class Args:
-            silt, timeout = self.silt.binary if self.silt.name == "silt" else "", 120
+            silt, timeout = self.silt.binary, 120
+        return Args
+
+    def read_golden(self):
         if self.silt.name != "silt":
             return self.report.skip("read", "the golden tables are Spark's own")
         for file in sorted(glob.glob(os.path.join(GOLDEN, "expected", "*.json"))):
             e = json.load(open(file, encoding="utf-8"))
             if self.report.wants("read/" + e["table"]):
                 with self.report.case("read/" + e["table"]):
-                    check_golden.check(Args, e)
-        if fresh:
-            import make_golden
-            make_golden.HERE = check_golden.HERE = os.path.join(self.work, "golden")
-            for name, make in make_golden.TABLES.items():
-                if self.report.wants("fresh/" + name):
-                    with self.report.case("fresh/" + name):
-                        m = make_golden.Maker(self.spark, name)
-                        make(m)
-                        check_golden.check(Args, make_golden.expect(m))
+                    check_golden.check(self.golden_arguments(), e)
+
+    def fresh_golden(self):
+        import make_golden
+        make_golden.HERE = check_golden.HERE = os.path.join(self.work, "golden")
+        for name, make in make_golden.TABLES.items():
+            if self.report.wants("fresh/" + name):
+                with self.report.case("fresh/" + name):
+                    m = make_golden.Maker(self.spark, name)
+                    make(m)
+                    check_golden.check(self.golden_arguments(), make_golden.expect(m))
 
     # ---- both write ----
 
@@ -548,24 +569,38 @@ class Run:
             path = self.fresh("load_json")
             self.silt.run("load", folder + "/a.json", "--into", path, "--mode", "append")
             equal("rows", sorted(spark_peer.rows(self.spark.read.format("delta").load(path).select("id", "s", "t")), key=str), [[1, {"a": [1, 2]}, "x"], [2, None, None]])
+        load_cases.run_all(self)
+
+    def steps(self):
+        """(area or case, what to do with a run, does it need Spark) of what the report wants; the small write cases last, to fill the end. The golden tables of --fresh are not among them."""
+        modules = (("convert", convert_cases), ("features", feature_cases), ("restore", restore_cases), ("vacuum", vacuum_cases), ("optimize", optimize_cases), ("cluster", cluster_cases))
+        found = [(name, module.run_all, True) for name, module in modules]
+        found += [("checkpoint", Run.checkpoints, True), ("both", Run.both, True), ("txn", Run.txn, True), ("load", Run.load, True), ("fuzz", Run.fuzz, True)]
+        if self.mirror is None:
+            found = [("sql", Run.sql_answers, False), ("read", Run.read_golden, False), ("store", store_cases.run_all, True), ("tpch", Run.tpch, True), ("isolation", replay_isolation.run_all, True)] + found
+        return [f for f in found if self.report.wants_any(f[0])] + \
+               [("write/" + c.name, functools.partial(Run.write_case, case=c), True) for c in CASES if self.report.wants("write/" + c.name)]
 
     def all_areas(self):
-        """What the report wants, but for the golden tables."""
-        for case in CASES:
-            if self.report.wants("write/" + case.name):
-                self.write_case(case)
-        modules = (("features", feature_cases), ("optimize", optimize_cases), ("cluster", cluster_cases), ("restore", restore_cases), ("vacuum", vacuum_cases), ("convert", convert_cases))
-        steps = [("checkpoint", self.checkpoints), ("both", self.both), ("txn", self.txn), ("load", self.load)] + [(name, functools.partial(m.run_all, self)) for name, m in modules]
-        if self.mirror is None:
-            steps += [("store", lambda: store_cases.run_all(self)), ("fuzz", self.fuzz), ("isolation", lambda: replay_isolation.run_all(self)), ("tpch", self.tpch), ("sql", self.sql_answers)]
-        else:
-            steps += [("fuzz", self.fuzz)]
-        for name, step in steps:
-            if self.report.wants_any(name):
-                try:
-                    step()
-                except Exception as e:
-                    self.report.not_ok(name, repr(e))
+        self.report.begin()
+        for name, step, _ in self.steps():
+            self.step(name, step)
+
+    def step(self, name, step):
+        try:
+            step(self)
+        except Exception as e:
+            self.report.not_ok(name, repr(e))
+
+    def apart(self, name, step):
+        """A step in this thread, with a session of its own."""
+        there = copy.copy(self)
+        there.logs = {}
+        self.report.begin()
+        if self.spark:
+            there.spark = self.spark.newSession()
+            self.spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(there.spark._jsparkSession)
+        there.step(name, step)
 
     # ---- answers ----
 
@@ -650,6 +685,7 @@ def main():
     ap.add_argument("--only", default="*", help="names to run, as write/strings,both,tpch/q*")
     ap.add_argument("--fresh", action="store_true", help="also make the golden tables anew")
     ap.add_argument("--store", choices=("s3", "hdfs", "azure", "gcs"), help="where the tables are, instead of on local disk")
+    ap.add_argument("--jobs", type=int, default=2, help="areas and cases at a time; with --store always one")
     ap.add_argument("--keep", action="store_true", help="leave the tables")
     a = ap.parse_args()
     binary = os.environ.get("SILT") or os.path.join(HERE, "..", "..", "build", "silt")
@@ -659,20 +695,29 @@ def main():
         return 1
     work = tempfile.mkdtemp(prefix="silt-interop-")
     report = Report("*" if a.store else a.only)
-    spark = spark_peer.session(os.path.join(work, "spark-warehouse"), **{"spark.sql.leafNodeDefaultParallelism": "1", "spark.default.parallelism": "2"})
     warehouse = os.path.join(work, "silt-warehouse")
     os.makedirs(warehouse)
-    silt = SparkAsSilt(spark, warehouse) if binary == "spark" else Silt(os.path.abspath(binary), warehouse)
+    silt, spark = Silt(os.path.abspath(binary), warehouse) if binary != "spark" else None, None
     run = Run(spark, silt, work, report)
     try:
-        if a.store:
-            remote_tables.run_at(run, a.store, a.store + "/", a.only).all_areas()
-        else:
+        # What needs no Spark runs beside its start; then two steps at a time, since one alone leaves a core idle for most of the time.
+        with concurrent.futures.ThreadPoolExecutor(max(1, a.jobs)) as pool:
+            steps = run.steps() if silt and not a.store else []
+            ended = [pool.submit(run.apart, name, step) for name, step, needed in steps if not needed]
+            spark = run.spark = spark_peer.session(os.path.join(work, "spark-warehouse"), **spark_peer.LEAN)
+            ended += [pool.submit(run.apart, name, step) for name, step, needed in steps if needed]
+            for e in ended:
+                e.result()
+        if not silt:
+            run.silt = SparkAsSilt(spark, warehouse)
             run.all_areas()
-        if not a.store and (report.wants_any("read") or a.fresh):
-            run.read_golden(a.fresh)
+        elif a.store:
+            remote_tables.run_at(run, a.store, a.store + "/", a.only).all_areas()
+        if a.fresh and silt:
+            run.fresh_golden()
     finally:
-        spark.stop()
+        if spark:
+            spark.stop()
         if a.keep:
             print("# tables in " + work)
         else:

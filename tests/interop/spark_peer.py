@@ -14,7 +14,12 @@ import os
 import struct
 import tempfile
 
+os.environ.update(TZ="UTC", SPARK_LOCAL_IP="127.0.0.1")      # of the JVM, and of every other process of a run
 SERVICES = os.environ.get("SILT_SERVICES") or os.path.expanduser("~/.cache/silt/services")
+
+# For thousands of statements on tables of a few rows: one task each, and plans that are run at once instead of compiled.
+LEAN = {"spark.sql.leafNodeDefaultParallelism": "1", "spark.default.parallelism": "2", "spark.sql.shuffle.partitions": "1", "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.sql.adaptive.enabled": "false", "spark.sql.codegen.wholeStage": "false"}
 
 
 def session(warehouse=None, **conf):
@@ -31,7 +36,7 @@ def session(warehouse=None, **conf):
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
-        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -Dderby.system.home=" + warehouse,
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Duser.timezone=UTC -Dderby.system.home=" + warehouse,
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
         "spark.sql.warehouse.dir": warehouse,
@@ -40,8 +45,6 @@ def session(warehouse=None, **conf):
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     }
     settings.update(conf)
-    os.environ["TZ"] = "UTC"
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     logging.disable(logging.CRITICAL)                    # PySpark logs each error that it also raises
     builder = SparkSession.builder.master("local[2]").appName("silt-interop")
     for key, value in settings.items():
