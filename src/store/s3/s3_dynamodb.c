@@ -244,7 +244,10 @@ static silt_status check_previous(commit *c, silt_error *err) {
     str name = arena_printf(c->a, "%020lld.json", (long long)(c->version - 1)), path = path_join(c->a, c->log_dir, name);
     if (str_is_null(name) || str_is_null(path)) return error_no_memory(err);
     silt_status status = dynamodb_get(c->d->client, c->table, name, c->a, &entry, &why);
-    if (status == SILT_OK && !entry.complete) return complete(c->d, c->s, c->log_dir, &entry, c->a, err);
+    if (status == SILT_OK && !entry.complete) {
+        c->traces.any = true; /* that entry */
+        return complete(c->d, c->s, c->log_dir, &entry, c->a, err);
+    }
     if (status != SILT_OK && status != SILT_NOT_FOUND) {
         if (err) *err = why;
         return status;

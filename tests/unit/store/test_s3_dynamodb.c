@@ -159,6 +159,7 @@ static void the_next_writer_completes_too(void **state) {
     fake_s3_set(w->fake, "t/_delta_log/.tmp/" NAME1 ".u", "one");
     fake_s3_set_item(w->fake, TABLE, NAME1, ".tmp/" NAME1 ".u", false);
     assert_int_equal(commit(w, NAME2, "two"), SILT_OK);
+    assert_null(store_take_news(w->s)); /* they committed so before us */
     assert_object(w, "t/_delta_log/" NAME1, "one");
     assert_string_equal(fake_s3_item(w->fake, TABLE, NAME1)->complete, "true");
 }
