@@ -60,7 +60,7 @@ typedef struct object_error {
 #define OBJECT_HINT_TOKEN "The session token has expired or is no valid one: get a new one, with the keys that belong to it."
 #define OBJECT_HINT_CLOCK "Set the clock of this machine: requests are signed with its time."
 
-#define OBJECT_CONNECTIONS 128 /**< to a service that many ask at once; see http_options.max_connections */
+#define OBJECT_CONNECTIONS 256 /**< to a service that many ask at once; see http_options.max_connections */
 #define OBJECT_HEADERS 12 /**< room in http_request.headers that `request` is given */
 
 struct object_early;
