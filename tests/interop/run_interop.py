@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges Silt by Spark 4.1.2 with Delta 4.3.1 and by deltalake, in both directions, in one Spark session.
+"""Judges Silt by Spark 4.1.2 with Delta 4.3.1 and by deltalake, in both directions, in one JVM, two areas at a time.
 
 usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs] [--jobs N]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
 
