@@ -56,25 +56,29 @@ static silt_status ask_footer(take_run *t, store *s, str path, int64_t size, are
     return may_go_on(status) ? SILT_OK : status;
 }
 
-static silt_status ask_source(take_run *t, taken_file *f, arena *a, buf *bytes) {
-    parquet_footer footer;
-    TRY(ask_footer(t, f->source->store, f->source->path, f->source->size_bytes, a, bytes, &footer));
-    if (str_is_null(t->why)) f->codec = footer.chunks[0].codec;
-    return SILT_OK;
-}
+typedef silt_status (*file_work)(take_run *t, size_t i, arena *a, buf *bytes);
 
-static silt_status ask_sources(take_run *t) {
+/* One after another, with memory that lasts for one file, until something speaks against it. */
+static silt_status each_file(take_run *t, file_work work) {
     arena *a = arena_new();
     buf bytes;
     buf_init(&bytes, BUF_MAX_DEFAULT);
     silt_status status = a ? SILT_OK : error_no_memory(t->o->err);
     for (size_t i = 0; status == SILT_OK && i < t->n && str_is_null(t->why); i++) {
-        status = ask_source(t, &t->files[i], a, &bytes);
+        status = work(t, i, a, &bytes);
         arena_reset(a);
     }
     buf_dispose(&bytes);
     arena_free(a);
     return status;
+}
+
+static silt_status ask_source(take_run *t, size_t i, arena *a, buf *bytes) {
+    taken_file *f = &t->files[i];
+    parquet_footer footer;
+    TRY(ask_footer(t, f->source->store, f->source->path, f->source->size_bytes, a, bytes, &footer));
+    if (str_is_null(t->why)) f->codec = footer.chunks[0].codec;
+    return SILT_OK;
 }
 
 /* ---- copies ---- */
@@ -168,20 +172,6 @@ static silt_status check_copy(take_run *t, size_t i, arena *a, buf *bytes) {
     return status;
 }
 
-static silt_status check_copies(take_run *t) {
-    arena *a = arena_new();
-    buf bytes;
-    buf_init(&bytes, BUF_MAX_DEFAULT);
-    silt_status status = a ? SILT_OK : error_no_memory(t->o->err);
-    for (size_t i = 0; status == SILT_OK && i < t->n && str_is_null(t->why); i++) {
-        status = check_copy(t, i, a, &bytes);
-        arena_reset(a);
-    }
-    buf_dispose(&bytes);
-    arena_free(a);
-    return status;
-}
-
 /* ---- statistics ---- */
 
 static silt_status keep_stats(void *ctx, size_t first, size_t n) {
@@ -247,7 +237,7 @@ static silt_status make_copies(take_run *t) {
     const op *o = t->o;
     if (o->env->progress) o->env->progress(o->env->progress_ctx, "copying data files", -1);
     for (size_t i = 0; i < t->n; i++) TRY(copy_one(t, i));
-    TRY(check_copies(t));
+    TRY(each_file(t, check_copy));
     if (str_is_null(t->why)) TRY(collect_stats(t));
     if (!str_is_null(t->why)) return SILT_OK;
     TRY(thread_for(16, t->n, finish_one, t, o->err)); /* each waits for the disk or the network */
@@ -270,7 +260,7 @@ static silt_status take(take_run *t, const table_source *source) {
     t->out->files = ARENA_ARRAY(o->a, t->n + 1, written_file);
     if (!t->files || !t->out->files) return error_no_memory(o->err);
     for (size_t i = 0; i < t->n; i++) t->files[i] = (taken_file){.source = &scan.files[i]};
-    TRY(ask_sources(t));
+    TRY(each_file(t, ask_source));
     if (!str_is_null(t->why)) return SILT_OK;
     TRY(store_local_open(&t->local, o->err));
     silt_status status = make_copies(t);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Who asks S3, as a user says it: each source of keys that Silt reads, against a server and a front that checks signatures and session tokens. The services that give keys (an instance's and a container's metadata, STS,
 IAM Identity Center) stand in this file, as their documentation describes them, and hand out the server's real keys; nothing else does."""
-import datetime, hashlib, hmac, http.server, json, os, shutil, subprocess, sys, tempfile, threading, urllib.parse
+import datetime, hashlib, json, os, shutil, subprocess, sys, tempfile, urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib_remote as remote
 
@@ -10,29 +10,8 @@ EARLIER = "2020-01-01T00:00:00Z"
 TOKEN = "session-token"  # signed along with the request; the server knows no sessions and passes over it
 
 
-class Services(http.server.ThreadingHTTPServer):
-    """asked: what came. Each answers only to what its documentation asks for."""
-
-    def __init__(self, s):
-        self.keys, self.asked = (s["ACCESS_KEY"], s["SECRET_KEY"]), []
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.url = "http://127.0.0.1:%d" % self.server_address[1]
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def __enter__(self): return self
-    def __exit__(self, *_): self.shutdown()
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_): pass
-
-    def answer(self, status, text):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text.encode())
+class Services(remote.Handler):
+    """Each answers only to what its documentation asks for. server.keys: the real ones."""
 
     def grant(self):
         access, secret = self.server.keys
@@ -59,7 +38,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.answer(404, "")
 
     def do_POST(self):
-        form = dict(urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        form = dict(urllib.parse.parse_qsl(self.body().decode()))
         who = self.headers.get("Authorization", "").partition("Credential=")[2].partition("/")[0]
         self.server.asked.append("%s %s by %s" % (form["Action"], form["RoleArn"], who or form.get("WebIdentityToken")))
         last = form["RoleArn"].endswith("/last")  # who assumes a role before that gets keys that are good for STS alone
@@ -68,49 +47,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
                          "<Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>" % (access, secret, TOKEN, LATER))
 
 
-class Front(http.server.ThreadingHTTPServer):
-    """Before the server, which knows no sessions: checks a request's signature and its token, and passes it on with the server's own keys."""
-
-    def __init__(self, s):
-        self.s, self.session = s, False  # session: keys are of a session, whose token has to be there
-        super().__init__(("127.0.0.1", 0), FrontHandler)
-        self.url = "http://127.0.0.1:%d" % self.server_address[1]
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def __enter__(self): return self
-    def __exit__(self, *_): self.shutdown()
-
-
-class FrontHandler(Handler):
-    def signature(self, path, query, told):
-        """As AWS documents it, from what came."""
-        names = told["SignedHeaders"]
-        headers = "".join("%s:%s\n" % (n, " ".join(self.headers[n].split())) for n in names.split(";"))
-        asked = "&".join(sorted(p if "=" in p else p + "=" for p in query.split("&") if p))
-        canonical = "\n".join([self.command, path, asked, headers, names, self.headers["x-amz-content-sha256"]])
-        _, day, region, service, end = told["Credential"].split("/")
-        text = "\n".join(["AWS4-HMAC-SHA256", self.headers["x-amz-date"], "/".join([day, region, service, end]), hashlib.sha256(canonical.encode()).hexdigest()])
-        key = ("AWS4" + self.server.s["SECRET_KEY"]).encode()
-        for part in (day, region, service, end): key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+class Front(remote.Handler):
+    """Before the server, which knows no sessions: checks a request's signature and its token, and passes it on with the server's own keys. server.session: keys are of a session, whose token
+    has to be there."""
 
     def refused(self, status, code): return self.answer(status, "<Error><Code>%s</Code><Message>%s</Message></Error>" % (code, code))
 
     def do_GET(self):
         path, _, query = self.path.partition("?")
-        told = dict(p.strip().split("=", 1) for p in self.headers.get("Authorization", "").partition(" ")[2].split(",") if "=" in p)
+        told = remote.authorization(self.headers)[1]
         if not told: return self.refused(403, "AccessDenied")
-        if told["Credential"].split("/")[0] != self.server.s["ACCESS_KEY"]: return self.refused(403, "InvalidAccessKeyId")
-        if told["Signature"] != self.signature(path, query, told): return self.refused(403, "SignatureDoesNotMatch")
+        if told["Credential"].split("/")[0] != self.server.real["ACCESS_KEY"]: return self.refused(403, "InvalidAccessKeyId")
+        if told["Signature"] != self.v4_signature(path, query, told, self.server.real["SECRET_KEY"]): return self.refused(403, "SignatureDoesNotMatch")
         if self.headers.get("x-amz-security-token") != (TOKEN if self.server.session else None): return self.refused(400, "InvalidToken")
         kept = {k: self.headers[k] for k in ("Range", "If-Match") if self.headers.get(k)}
-        status, headers, body = remote.s3_request(self.server.s, self.command, urllib.parse.unquote(path), b"", kept, "&".join(sorted(query.split("&"))) if query else "")
-        self.send_response(status)
-        for k, v in headers.items():
-            if k.lower() in ("etag", "last-modified", "content-type", "content-range"): self.send_header(k, v)
-        self.send_header("Content-Length", {k.lower(): v for k, v in headers.items()}.get("content-length", "0") if self.command == "HEAD" else str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD": self.wfile.write(body)
+        status, headers, body = remote.s3_request(self.server.real, self.command, urllib.parse.unquote(path), b"", kept, "&".join(sorted(query.split("&"))) if query else "")
+        return self.answer(status, body, headers)
 
     def do_HEAD(self): return self.do_GET()
 
@@ -260,7 +212,7 @@ def main():
     results, s = remote.Results(), None
     try: s = remote.server("s3")
     except remote.Missing as e: return results.skip("credentials", e)
-    with Services(s) as services, Front(s) as front:
+    with remote.Service(Services, keys=(s["ACCESS_KEY"], s["SECRET_KEY"])) as services, remote.Service(Front, real=s, session=False) as front:
         world = World(s, services, front)
         fill = lambda v: v.replace("{url}", services.url).replace("{home}", world.home).replace("{access}", services.keys[0]).replace("{secret}", services.keys[1]).replace("{bucket}", s["BUCKET"])
         filled = lambda d: {fill(k): fill(v) for k, v in d.items()}

@@ -2,7 +2,7 @@
 
 A server is the one that the environment names (SILT_TEST_S3=… as the starters in tests/services print), else one is started for this process alone and ended with it.
 """
-import argparse, atexit, base64, contextlib, datetime, hashlib, hmac, json, os, socket, subprocess, sys, tempfile, time, urllib.error, urllib.parse, urllib.request
+import argparse, atexit, base64, contextlib, datetime, hashlib, hmac, http.server, json, os, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.parse, urllib.request
 
 ROOT = os.environ.get("SILT_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("SILT_BUILD_DIR") or os.path.join(ROOT, "build/release")
@@ -127,6 +127,59 @@ def azure_request(s, method, path, query=None, headers=None, body=b""):
     signature = base64.b64encode(hmac.new(base64.b64decode(s["KEY"]), "\n".join(lines).encode(), hashlib.sha256).digest()).decode()
     sent["authorization"] = "SharedKey %s:%s" % (account, signature)
     return request(method, "%s/%s%s%s" % (s.endpoint, account, encoded, "?" + urllib.parse.urlencode(query) if query else ""), sent, body)
+
+
+# --- services that stand in a test ---
+
+class Service(http.server.ThreadingHTTPServer):
+    """An HTTP server of this process while it is entered; what is kept is its attributes. Its handler notes in `asked` what came."""
+
+    def __init__(self, handler, **kept):
+        self.asked = []
+        self.__dict__.update(kept)
+        super().__init__(("127.0.0.1", 0), handler)
+        self.port = self.server_address[1]
+        self.url = "http://127.0.0.1:%d" % self.port
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __enter__(self): return self
+    def __exit__(self, *_): self.shutdown()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_): pass
+
+    def body(self): return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def answer(self, status, body=b"", headers=None):
+        body = body.encode() if isinstance(body, str) else body
+        self.send_response(status)
+        for k, v in (headers or {}).items():
+            if k.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"): self.send_header(k, v)
+        length = {k.lower(): v for k, v in (headers or {}).items()}.get("content-length") if self.command == "HEAD" else None
+        self.send_header("Content-Length", length or str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD": self.wfile.write(body)
+
+    def v4_signature(self, path, query, told, secret, vendor="AWS4", headers="x-amz-"):
+        """What the signature of this request must be, as AWS documents it (and Google, in other words), from what came."""
+        names = told["SignedHeaders"]
+        signed = "".join("%s:%s\n" % (n, " ".join(self.headers[n].split())) for n in names.split(";"))
+        asked = "&".join(sorted(p if "=" in p else p + "=" for p in query.split("&") if p))
+        canonical = "\n".join([self.command, path, asked, signed, names, self.headers[headers + "content-sha256"]])
+        scope = told["Credential"].split("/")[1:]
+        text = "\n".join([vendor + "-HMAC-SHA256", self.headers[headers + "date"], "/".join(scope), hashlib.sha256(canonical.encode()).hexdigest()])
+        key = (vendor + secret).encode()
+        for part in scope: key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def authorization(headers):
+    """(scheme, {Credential, SignedHeaders, Signature}) of a request."""
+    scheme, _, rest = headers.get("Authorization", "").partition(" ")
+    return scheme, dict(p.strip().split("=", 1) for p in rest.split(",") if "=" in p)
 
 
 def make_bucket(s):

@@ -2,43 +2,14 @@
 """Who asks Azure and Google: each source of access tokens that Silt reads, Google's HMAC keys, and SAS tokens' place in a request. The services that give tokens (directories, metadata
 services) stand in this file as their documentation describes them. Before the real server (Azurite, fake-gcs-server; for HMAC versitygw) stands a front that lets pass only what is
 authorized, in the server's own words."""
-import base64, hashlib, hmac, http.server, json, os, subprocess, sys, tempfile, threading, time, urllib.parse
+import base64, hashlib, json, os, subprocess, sys, tempfile, threading, time, urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib_remote as remote
 
 BEARER = "an-access-token-of-the-service"
 
 
-class Server(http.server.ThreadingHTTPServer):
-    def __init__(self, handler, **kept):
-        self.asked = []
-        self.__dict__.update(kept)
-        super().__init__(("127.0.0.1", 0), handler)
-        self.port = self.server_address[1]
-        self.url = "http://127.0.0.1:%d" % self.port
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def __enter__(self): return self
-    def __exit__(self, *_): self.shutdown()
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_): pass
-
-    def body(self): return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-
-    def answer(self, status, body=b"", headers=None):
-        body = body.encode() if isinstance(body, str) else body
-        self.send_response(status)
-        for k, v in (headers or {}).items():
-            if k.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"): self.send_header(k, v)
-        length = {k.lower(): v for k, v in (headers or {}).items()}.get("content-length") if self.command == "HEAD" else None
-        self.send_header("Content-Length", length or str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD": self.wfile.write(body)
-
+class Handler(remote.Handler):
     def do_GET(self): return self.handle_request()
     do_HEAD = do_PUT = do_POST = do_DELETE = do_GET
 
@@ -104,28 +75,16 @@ class HmacFront(Handler):
     """The XML interface of Google Cloud Storage as documented ("Signatures", "Canonical requests", "HTTP headers"): V4 signatures in Google's words; a request of both families of headers is
     refused; If-None-Match is for reading; x-goog-if-generation-match guards a write; several objects are not removed at once."""
 
-    def signature(self, path, query, told):
-        names = told["SignedHeaders"]
-        headers = "".join("%s:%s\n" % (n, " ".join(self.headers[n].split())) for n in names.split(";"))
-        asked = "&".join(sorted(p if "=" in p else p + "=" for p in query.split("&") if p))
-        canonical = "\n".join([self.command, path, asked, headers, names, self.headers["x-goog-content-sha256"]])
-        _, day, place, service, end = told["Credential"].split("/")
-        if (service, end) != ("storage", "goog4_request") or self.headers["x-goog-date"][:8] != day: return "another scope"
-        text = "\n".join(["GOOG4-HMAC-SHA256", self.headers["x-goog-date"], "/".join([day, place, service, end]), hashlib.sha256(canonical.encode()).hexdigest()])
-        key = b"GOOG4the-hmac-secret"
-        for part in (day, place, service, end): key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-        return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-
     def refused(self, status, code):
         self.server.asked.append("%s %s %s" % (code, self.command, self.path))
         return self.answer(status, "<?xml version='1.0'?><Error><Code>%s</Code><Message>%s</Message></Error>" % (code, code))
 
     def handle_request(self):
         body, url = self.body(), urllib.parse.urlsplit(self.path)  # as a proxy it is told the whole URL
-        scheme, _, rest = self.headers.get("Authorization", "").partition(" ")
-        told = dict(p.strip().split("=", 1) for p in rest.split(",") if "=" in p)
+        scheme, told = remote.authorization(self.headers)
         if scheme != "GOOG4-HMAC-SHA256" or told["Credential"].split("/")[0] != "GOOGTHEKEY": return self.refused(403, "AccessDenied")
-        if told["Signature"] != self.signature(url.path, url.query, told): return self.refused(403, "SignatureDoesNotMatch")
+        if told["Credential"].split("/")[1] != self.headers["x-goog-date"][:8] or not told["Credential"].endswith("/storage/goog4_request"): return self.refused(403, "AnotherScope")
+        if told["Signature"] != self.v4_signature(url.path, url.query, told, "the-hmac-secret", "GOOG4", "x-goog-"): return self.refused(403, "SignatureDoesNotMatch")
         if any(k.lower().startswith("x-amz-") for k in self.headers): return self.refused(400, "ExcessHeaderValues")
         if self.command == "PUT" and "If-None-Match" in self.headers: return self.refused(400, "NotImplemented")
         if self.command == "POST" and "delete" in url.query: return self.refused(400, "NotImplemented")
@@ -162,7 +121,7 @@ def azure(results):
     where = "abfss://%s@%s.dfs.core.windows.net/tokens" % (s["CONTAINER"], account)
     at, o = ".%s.dfs.core.windows.net" % account, "fs.azure.account.oauth2."
     abfs = "org.apache.hadoop.fs.azurebfs.oauth2."
-    with Server(Tokens) as tokens, Server(AzureFront, real=s) as front, tempfile.NamedTemporaryFile("w", suffix=".token") as federated:
+    with remote.Service(Tokens) as tokens, remote.Service(AzureFront, real=s) as front, tempfile.NamedTemporaryFile("w", suffix=".token") as federated:
         federated.write("a-federated-token\n")
         federated.flush()
         base = {"silt.azure.endpoint": front.url + "/" + account}
@@ -198,7 +157,7 @@ def azure(results):
 def google(results):
     s = remote.server("gcs")
     where = "gs://%s/tokens" % s["BUCKET"]
-    with tempfile.TemporaryDirectory() as folder, Server(Tokens, public=folder + "/public.pem") as tokens, Server(GoogleFront, real=s) as front:
+    with tempfile.TemporaryDirectory() as folder, remote.Service(Tokens, public=folder + "/public.pem") as tokens, remote.Service(GoogleFront, real=s) as front:
         subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", folder + "/private.pem"], check=True, stderr=subprocess.DEVNULL)
         subprocess.run(["openssl", "pkey", "-in", folder + "/private.pem", "-pubout", "-out", folder + "/public.pem"], check=True)
         with open(folder + "/private.pem", encoding="ascii") as f: pem = f.read()
@@ -225,7 +184,7 @@ def google(results):
 
 def google_hmac(results):
     s = remote.server("s3")
-    with Server(HmacFront, real=s) as front:
+    with remote.Service(HmacFront, real=s) as front:
         keys = {"silt.gcs.endpoint": front.url, "silt.gcs.hmac.accessKey": "GOOGTHEKEY", "silt.gcs.hmac.secret": "the-hmac-secret"}
         where = "gs://%s/hmac" % s["BUCKET"]
 
