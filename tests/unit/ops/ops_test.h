@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,6 +70,15 @@ const char *world_metrics(world *w, int64_t version);
 /** How many data files lie in the table's folder. */
 size_t world_data_files(world *w);
 void world_set(world *w, const char *key, const char *text);
+
+/** For store_fault_open: while it is armed, the nth call goes wrong. */
+typedef struct injector {
+    size_t nth; /**< from 1 */
+    store_fault fault;
+    atomic_size_t calls; /**< files are made durable by several threads */
+    bool armed;
+} injector;
+store_fault world_inject(void *ctx, const char *call, str path, size_t nth_call);
 
 #define WITH_WORLD(fn)   cmocka_unit_test_setup_teardown(fn, world_setup, world_teardown)
 #define RUN_TESTS(tests) (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))

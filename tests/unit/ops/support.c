@@ -307,3 +307,11 @@ size_t world_data_files(world *w) {
         n += str_ends_with(list.items[i].path, STR(".parquet")) && str_find(list.items[i].path, STR("_delta_log")) == SIZE_MAX;
     return n;
 }
+
+store_fault world_inject(void *ctx, const char *call, str path, size_t nth_call) {
+    injector *i = ctx;
+    (void)call;
+    (void)path;
+    (void)nth_call;
+    return i->armed && atomic_fetch_add(&i->calls, 1) + 1 == i->nth ? i->fault : FAULT_NONE;
+}

@@ -1,22 +1,5 @@
 /* Each call of the store fails once, or loses its reply: a write then either is a whole version or left nothing, and the next one works. */
-#include <stdatomic.h>
-
 #include "ops_test.h"
-
-typedef struct injector {
-    size_t nth; /**< the call that goes wrong, from 1 */
-    store_fault fault;
-    atomic_size_t calls; /* files are made durable by several threads */
-    bool armed;
-} injector;
-
-static store_fault before(void *ctx, const char *call, str path, size_t nth_call) {
-    injector *i = ctx;
-    (void)call;
-    (void)path;
-    (void)nth_call;
-    return i->armed && atomic_fetch_add(&i->calls, 1) + 1 == i->nth ? i->fault : FAULT_NONE;
-}
 
 typedef silt_status (*write_fn)(world *w, size_t round);
 
@@ -43,7 +26,7 @@ static const char *count_rows(world *w) { return world_rows(w, "SELECT count(*) 
 static void walk(world *w, store_fault fault, write_fn write) {
     injector in = {.fault = fault};
     store *faulty;
-    OK(store_fault_open(w->store, before, &in, &faulty, &w->err));
+    OK(store_fault_open(w->store, world_inject, &in, &faulty, &w->err));
     OK(replace(w, 0));
     for (in.nth = 1;; in.nth++) {
         int64_t version = world_version(w);

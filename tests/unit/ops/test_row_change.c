@@ -2,7 +2,6 @@
  * DELETE, UPDATE and REPLACE WHERE in the log and in files: which way a file is changed, deletion vectors on top of others, statistics, change files, row ids, metrics, what is left
  * behind when the store fails. What the statements answer is in tests/sql/spark/{delete,update,replace_where}.test.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,21 +386,6 @@ static void append_only_is_refused(void **state) {
     FAILS("DELTA_CANNOT_MODIFY_APPEND_ONLY", replace_where(w, "id = 1", "SELECT 1L AS id, 'r' AS v, 0 AS p"));
 }
 
-/** The nth call of the store goes wrong. */
-typedef struct injector {
-    size_t nth;
-    atomic_size_t calls; /* files are made durable by several threads */
-    bool armed;
-} injector;
-
-static store_fault before(void *ctx, const char *call, str path, size_t nth_call) {
-    injector *i = ctx;
-    (void)call;
-    (void)path;
-    (void)nth_call;
-    return i->armed && atomic_fetch_add(&i->calls, 1) + 1 == i->nth ? FAULT_FAIL : FAULT_NONE;
-}
-
 static size_t all_files(world *w) {
     char command[320];
     snprintf(command, sizeof command, "find '%s' -type f ! -path '*/_delta_log/*' | wc -l", w->root);
@@ -419,10 +403,10 @@ static silt_status change_all_ways(world *w, const delta_snapshot *s, size_t rou
 }
 
 static void walk(world *w, const char *properties) {
-    injector in = {0};
+    injector in = {.fault = FAULT_FAIL};
     store *faulty;
     make(w, properties, "p", 4000);
-    OK(store_fault_open(w->store, before, &in, &faulty, &w->err));
+    OK(store_fault_open(w->store, world_inject, &in, &faulty, &w->err));
     size_t failed = 0;
     for (in.nth = 1; in.nth < 400; in.nth++) {
         int64_t version = world_version(w);

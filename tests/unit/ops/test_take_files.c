@@ -1,5 +1,4 @@
 /* Files that a load takes as they are: the commit, what changes meanwhile, and each call of the store failing. Which files may be taken: test_take_rules.c, tests/cli/load_as_is.py. */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -81,27 +80,12 @@ static void a_file_that_changed(void **state) {
 
 /* ---- faults ---- */
 
-typedef struct injector {
-    size_t nth;
-    store_fault fault;
-    atomic_size_t calls;
-    bool armed;
-} injector;
-
-static store_fault before(void *ctx, const char *call, str path, size_t nth_call) {
-    injector *i = ctx;
-    (void)call;
-    (void)path;
-    (void)nth_call;
-    return i->armed && atomic_fetch_add(&i->calls, 1) + 1 == i->nth ? i->fault : FAULT_NONE;
-}
-
 static void walk(world *w, store_fault fault) {
     injector in = {.fault = fault};
     store *faulty;
     told source;
     make_source(w, &source);
-    OK(store_fault_open(w->store, before, &in, &faulty, &w->err));
+    OK(store_fault_open(w->store, world_inject, &in, &faulty, &w->err));
     for (in.nth = 1;; in.nth++) {
         int64_t version = world_version(w);
         size_t files = world_data_files(w);
