@@ -557,6 +557,9 @@ static void objects_are_copied_out_whole(void **state) {
     cancel_request(&token, true);
     assert_int_equal(store_copy_out(f->store, at(f, "from"), local, &token, &copied, NULL), SILT_CANCELLED);
     assert_int_equal(store_copy_out(f->store, at(f, "nothing"), local, NULL, &copied, NULL), SILT_NOT_FOUND);
+    silt_error err = {0}; /* what is full is where it goes, not where it comes from */
+    assert_int_equal(store_copy_out(f->store, at(f, "from"), STR("/dev/full"), NULL, &copied, &err), SILT_NO_SPACE);
+    assert_string_equal(err.message, "No space left while writing /dev/full");
     free(bytes);
 }
 

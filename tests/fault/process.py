@@ -242,6 +242,13 @@ def test_full_disk():
             equal(s.versions(path), before)
             equal(s.data_files(path), files, "no stray file")
             equal(value("SELECT count(*) FROM delta.`%s`" % path), 1)
+        # a file that is copied as it is: what is full is where it goes
+        ok("sql", "SELECT id, sha2(CAST(id AS STRING), 512) AS h FROM range(50000)", "--format", "parquet", "-o", "big.parquet")
+        assert "taken as it is" in ok("load", "big.parquet", "--into", "elsewhere", "--verbose").out
+        done = fails("NO_SPACE_LEFT", "load", "big.parquet", "--into", path)
+        assert "while writing %s/" % path in done.err, done
+        equal(s.versions(path), before)
+        equal(s.data_files(path), files, "no stray file")
         fails("NO_SPACE_LEFT", "sql", "CREATE TABLE delta.`%s2` USING DELTA AS SELECT id, sha2(CAST(id AS STRING), 512) AS h FROM range(200000)" % path)
         # no room even for a log entry
         filler = os.open("small/filler", os.O_CREAT | os.O_WRONLY)
