@@ -572,12 +572,12 @@ class Run:
         load_cases.run_all(self)
 
     def steps(self):
-        """(area or case, what to do with a run, does it need Spark) of what the report wants; the small write cases last, to fill the end. The golden tables of --fresh are not among them."""
+        """(area or case, what to do with a run, does it need Spark) of what the report wants; the stores late, whose servers may still be built, and the small write cases last, to fill the end. The golden tables of --fresh are not among them."""
         modules = (("convert", convert_cases), ("features", feature_cases), ("restore", restore_cases), ("vacuum", vacuum_cases), ("optimize", optimize_cases), ("cluster", cluster_cases))
         found = [(name, module.run_all, True) for name, module in modules]
         found += [("checkpoint", Run.checkpoints, True), ("both", Run.both, True), ("txn", Run.txn, True), ("load", Run.load, True), ("fuzz", Run.fuzz, True)]
         if self.mirror is None:
-            found = [("sql", Run.sql_answers, False), ("read", Run.read_golden, False), ("store", store_cases.run_all, True), ("tpch", Run.tpch, True), ("isolation", replay_isolation.run_all, True)] + found
+            found = [("sql", Run.sql_answers, False), ("read", Run.read_golden, False), ("tpch", Run.tpch, True), ("isolation", replay_isolation.run_all, True)] + found + [("store", store_cases.run_all, True)]
         return [f for f in found if self.report.wants_any(f[0])] + \
                [("write/" + c.name, functools.partial(Run.write_case, case=c), True) for c in CASES if self.report.wants("write/" + c.name)]
 

@@ -2,7 +2,7 @@
 
 A server is the one that the environment names (SILT_TEST_S3=… as the starters in tests/services print), else one is started for this process alone and ended with it.
 """
-import argparse, atexit, base64, contextlib, datetime, hashlib, hmac, http.server, json, os, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.parse, urllib.request
+import argparse, atexit, base64, contextlib, datetime, fcntl, hashlib, hmac, http.server, json, os, socket, subprocess, sys, tempfile, threading, time, urllib.error, urllib.parse, urllib.request
 
 ROOT = os.environ.get("SILT_SOURCE_DIR") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("SILT_BUILD_DIR") or os.path.join(ROOT, "build/release")
@@ -35,6 +35,14 @@ def starter(name, *arguments):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
 
+def is_installed(name):
+    """Once a set-up that runs beside the tests has ended (.ci/run)."""
+    if starter(name, "installed").returncode == 0: return True
+    with contextlib.suppress(FileNotFoundError), open(os.path.join(services_home(), ".setup.lock"), encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+    return starter(name, "installed").returncode == 0
+
+
 class Server:
     """endpoint and what else its starter told: server["ACCESS_KEY"]."""
 
@@ -54,7 +62,7 @@ def server(store, fresh=False):
     name, variable = STORES[store]
     told = {k: v for k, v in os.environ.items() if k.startswith(variable)}
     if fresh or variable not in told:
-        if starter(name, "installed").returncode != 0:
+        if not is_installed(name):
             raise Missing("%s is not installed (tests/services/setup.sh says why)" % name)
         folder = tempfile.mkdtemp(prefix="silt-%s-" % name)
         done = starter(name, "start", folder)
