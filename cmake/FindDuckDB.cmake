@@ -32,8 +32,13 @@ if(NOT EXISTS "${_library}" OR NOT EXISTS "${_include}/duckdb.h")
     "SILT_DUCKDB_INCLUDE='${_include}' the folder of its duckdb.h; name both or neither")
 endif()
 
-add_library(DuckDB::DuckDB SHARED IMPORTED)
-set_target_properties(DuckDB::DuckDB PROPERTIES
-  IMPORTED_LOCATION ${_library} IMPORTED_SONAME libduckdb.so INTERFACE_INCLUDE_DIRECTORIES ${_include})
+# Its header and where it is: the engine loads the library itself, at its first use (engine/duckdb_calls.h). The build's own programs
+# find it by their run-time path; under a sanitizer, whose runtime asks for it in their place, by its file.
 get_filename_component(SILT_DUCKDB_DIR ${_library} DIRECTORY)
+add_library(DuckDB::DuckDB INTERFACE IMPORTED)
+set_target_properties(DuckDB::DuckDB PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${_include} INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")
+if(SILT_SANITIZE)
+  set_property(TARGET DuckDB::DuckDB PROPERTY INTERFACE_COMPILE_DEFINITIONS ENGINE_DUCKDB_FILE="${_library}")
+endif()
+set(CMAKE_BUILD_RPATH ${SILT_DUCKDB_DIR})
 set(DuckDB_FOUND ON)

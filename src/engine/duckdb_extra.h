@@ -47,4 +47,6 @@ void *duckdb_scalar_function_get_state(duckdb_function_info info);
 /** As duckdb_vector_assign_string_element_len, without the UTF-8 check. */
 void duckdb_unsafe_vector_assign_string_element_len(duckdb_vector vector, idx_t index, const char *text, idx_t length);
 
+#include "engine/duckdb_calls.h"
+
 #endif

@@ -132,12 +132,6 @@ static bool register_variant_option(duckdb_connection connection) {
     return ok;
 }
 
-static silt_status check_version(silt_error *err) {
-    const char *found = duckdb_library_version();
-    if (strcmp(found, ENGINE_DUCKDB_VERSION) == 0) return SILT_OK;
-    return err_ENGINE_VERSION(err, str_of(found), str_of(ENGINE_DUCKDB_VERSION));
-}
-
 static silt_status open_database(engine *e, const engine_options *options, silt_error *err) {
     duckdb_config config = NULL;
     if (duckdb_create_config(&config) != DuckDBSuccess) return error_no_memory(err);
@@ -181,7 +175,7 @@ silt_status engine_open_database(engine *e, silt_error *err) {
     const engine_options *o = &e->options;
     str zone = o->time_zone.len ? o->time_zone : STR("UTC");
     silt_status status;
-    TRY(check_version(err));
+    TRY(engine_load_duckdb(err));
     TRY_OUT(temp_folder_open(&e->temp, o->temp_directory, err));
     TRY_OUT(open_database(e, o, err));
     TRY_OUT(register_everything(e, err));

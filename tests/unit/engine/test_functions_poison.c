@@ -40,7 +40,8 @@ static void run(const char *sql) {
 static int set_up(void **state) {
     (void)state;
     silt_error err = {0};
-    assert_int_equal(duckdb_open(NULL, &database), DuckDBSuccess);
+    if (engine_load_duckdb(&err) != SILT_OK) fail_msg("%s %s", err.message, err.detail);
+    assert_int_equal(duckdb_open_ext(NULL, &database, NULL, NULL), DuckDBSuccess);
     assert_int_equal(duckdb_connect(database, &connection), DuckDBSuccess);
     if (engine_register_functions(connection, &err) != SILT_OK) fail_msg("%s %s", err.message, err.detail);
     for (uint8_t p = 1; p <= 38; p++)
