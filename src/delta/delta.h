@@ -92,6 +92,9 @@ silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt
  */
 silt_status delta_table_source_files(const delta_snapshot *s, const uint8_t *keep, table_source **out, silt_error *err) MUST_CHECK;
 
+/** Is the source (of any format) the table of the snapshot, in whatever version? Asked of store and folder: a source's location is a text for people, which a store's tables have as a URI. */
+bool delta_source_is_of(const table_source *t, const delta_snapshot *s);
+
 /**
  * What the log alone says about a predicate and the files of a source of delta_table_source: out_some[i] = 0: no row of file i is TRUE; out_all[i] = 1: every row is.
  * Flags by scan_file.index, in `a`. Reads statistics only where the predicate asks for more than partition columns; no deletion vector, no data file.

@@ -180,6 +180,12 @@ static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error
     return t->base.description.ptr && t->base.location.ptr ? SILT_OK : error_no_memory(err);
 }
 
+bool delta_source_is_of(const table_source *t, const delta_snapshot *s) {
+    if (!t || t->ops != &source_ops) return false;
+    const delta_snapshot *read = of(t)->snapshot;
+    return read == s || (read->env->store == s->env->store && str_eq(read->root, s->root));
+}
+
 static silt_status keep_files(delta_source *t, const delta_snapshot *s, const uint8_t *keep, silt_error *err) {
     size_t n = delta_snapshot_n_files(s);
     t->n_kept = n;

@@ -59,7 +59,7 @@ static silt_status open_source(merge_run *m) {
         m->source.scope.source = q->from->source;
     }
     m->both = (relation){.kind = REL_JOIN, .join = JOIN_CROSS, .left = &m->target.scope, .right = &m->source.scope, .sample_percent = -1, .sample_rows = -1, .id = m->source.rows->id};
-    m->reads_target_too = row_find_reads_table(q, m->spec->target.root, NULL);
+    m->reads_target_too = row_find_reads_table(q, m->spec->target.snapshot, NULL);
     return SILT_OK;
 }
 

@@ -6,7 +6,6 @@
 
 typedef struct scan_notes {
     const op *o;
-    str root;
     const delta_snapshot *snapshot;
     delta_txn *txn;
     silt_status status;
@@ -30,7 +29,7 @@ static silt_status note_files(const scan_notes *n, const table_source *source, c
 static bool note_reference(void *ctx, relation *r) {
     scan_notes *n = ctx;
     const table_source *s = r->kind == REL_TABLE ? r->source : NULL;
-    if (!s || !str_eqz(s->format, "delta") || !str_eq(s->location, n->root)) return true;
+    if (!delta_source_is_of(s, n->snapshot)) return true;
     if (r->travel.version || r->travel.timestamp) return true;
     bool other_version = s->version != delta_snapshot_version(n->snapshot); /* its files are not numbered as the snapshot's */
     if (other_version || !r->where || r->where->kind == PRED_UNKNOWN || r->where->kind == PRED_TRUE) delta_txn_read_whole_table(n->txn);
@@ -38,8 +37,8 @@ static bool note_reference(void *ctx, relation *r) {
     return n->status == SILT_OK;
 }
 
-silt_status ops_note_scans(const op *o, query *q, str root, const delta_snapshot *snapshot, delta_txn *txn) {
-    scan_notes n = {o, root, snapshot, txn, SILT_OK};
+silt_status ops_note_scans(const op *o, query *q, const delta_snapshot *snapshot, delta_txn *txn) {
+    scan_notes n = {o, snapshot, txn, SILT_OK};
     query_walk_relations(q, note_reference, &n);
     return n.status;
 }

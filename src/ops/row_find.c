@@ -37,20 +37,19 @@ silt_status row_find_reference(const op *o, const dml_target *target, const uint
 }
 
 typedef struct table_search {
-    str root;
+    const delta_snapshot *target;
     const relation *except;
     bool found;
 } table_search;
 
 static bool is_table(void *ctx, relation *r) {
     table_search *s = ctx;
-    s->found |= r != s->except && r->kind == REL_TABLE && r->source && str_eqz(r->source->format, "delta") &&
-                str_eq(r->source->location, s->root);
+    s->found |= r != s->except && r->kind == REL_TABLE && delta_source_is_of(r->source, s->target);
     return !s->found;
 }
 
-bool row_find_reads_table(query *q, str root, const relation *except) {
-    table_search s = {root, except, false};
+bool row_find_reads_table(query *q, const delta_snapshot *target, const relation *except) {
+    table_search s = {target, except, false};
     query_walk_relations(q, is_table, &s);
     return s.found;
 }
@@ -130,7 +129,7 @@ static silt_status bind_search(row_find *f, expr *condition) {
         q->column_nullable[i] = false;
     }
     f->query = q;
-    f->reads_target_too = row_find_reads_table(q, f->target->root, f->table);
+    f->reads_target_too = row_find_reads_table(q, f->target->snapshot, f->table);
     return expr_push_predicates(q, o->env->bind, o->a, o->err);
 }
 

@@ -45,7 +45,7 @@ silt_status row_find_explain(const row_find *f, const char *what, const char *wa
 
 /** A REL_TABLE for the target that queries may be bound over by name, reading the files `keep` (NULL: all). Not bound yet. */
 silt_status row_find_reference(const op *o, const dml_target *target, const uint8_t *keep, relation **out) MUST_CHECK;
-/** Does some FROM item of the query, in subqueries too, read the table at that root? `except` (may be NULL) does not count. */
-bool row_find_reads_table(query *q, str root, const relation *except);
+/** Does some FROM item of the query, in subqueries too, read the table of the snapshot, in whatever version? `except` (may be NULL) does not count. */
+bool row_find_reads_table(query *q, const delta_snapshot *target, const relation *except);
 
 #endif

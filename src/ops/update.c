@@ -206,6 +206,16 @@ static silt_status cast_value(const op *o, const assignment_path *p, expr *e, ex
     return expr_coerce(e, p->type, CAST_EXPLICIT, p->name, o->env->bind, o->a, out, o->err);
 }
 
+/* The first generated column that SET does not name. */
+static const field *first_left_out(const update_run *u) {
+    for (size_t c = 0; c < u->schema->n_fields; c++) {
+        bool named = !ops_is_generated(&u->schema->fields[c], u->o->a, NULL);
+        for (size_t i = 0; i < u->spec->n_items && !named; i++) named = u->paths[i].index[0] == c;
+        if (!named) return &u->schema->fields[c];
+    }
+    return NULL;
+}
+
 /* Bound as the select list of a query over the target, so that subqueries may name its columns. */
 static silt_status bind_values(update_run *u) {
     const op *o = u->o;
@@ -230,8 +240,9 @@ static silt_status bind_values(update_run *u) {
     if (q->n_projections != n) return err_UNSUPPORTED_EXPR_FOR_OPERATOR(o->err, "*", "UPDATE");
     u->values = ARENA_ARRAY(o->a, n + 1, expr *);
     if (!u->values) return error_no_memory(o->err);
-    for (size_t i = 0; i < n; i++) TRY(cast_value(o, &u->paths[i], q->projections[i], &u->values[i]));
-    if (row_find_reads_table(q, t->root, u->table)) u->find.reads_target_too = true;
+    const field *left_out = first_left_out(u);
+    for (size_t i = 0; i < n; i++) TRY(ops_generated_refused(o, left_out, cast_value(o, &u->paths[i], q->projections[i], &u->values[i])));
+    if (row_find_reads_table(q, t->snapshot, u->table)) u->find.reads_target_too = true;
     return SILT_OK;
 }
 

@@ -1,7 +1,7 @@
 /*
  * ALTER TABLE | VIEW | DATABASE and COMMENT ON: what concerns a Delta table's log goes to ops, what concerns the catalog's entry is done here. A managed table that is renamed
  * takes its folder along, so that its old name is free again: the folder moves first, then the new entry is made, then the old one goes. A crash between the steps leaves
- * something that running the statement again, or DROP TABLE of the old name, puts right.
+ * something that running the statement again, or DROP TABLE of the old name, puts right. Where a store cannot move a folder, the table keeps its name.
  */
 #include "base/time.h"
 #include "sql/alter_statement.h"
@@ -82,7 +82,8 @@ static silt_status move_managed(run *r, const resolved_table *t, str database, s
     if (!entry->is_managed) return SILT_OK;
     TRY(c->ops->managed_location(c, entry->database, entry->name, r->a, &old_place, err));
     TRY(resolve_location(r->s, old_place, r->a, &st, &old_root, err));
-    if (st != t->store || !str_eq(old_root, t->root) || !store_can_move(st)) return SILT_OK;
+    if (st != t->store || !str_eq(old_root, t->root)) return SILT_OK;
+    if (!store_can_move(st)) return err_RENAME_IN_OBJECT_STORE(err, entry->name, old_place); /* left in place, it would be written over by the next table of the old name, or dropped with it */
     TRY(c->ops->managed_location(c, database, name, r->a, &new_place, err));
     TRY(resolve_location(r->s, new_place, r->a, &unused, &new_root, err));
     store_entry there;

@@ -2,12 +2,12 @@
 #include "sql/dml_statement.h"
 #include "sql/run.h"
 
-typedef struct target_search { const table_source *found; str location; } target_search;
+typedef struct target_search { const delta_snapshot *target; bool found; } target_search;
 
-static bool reads_location(void *ctx, relation *rel) {
+static bool reads_target(void *ctx, relation *rel) {
     target_search *search = ctx;
-    if (rel->kind == REL_TABLE && rel->source && str_eqz(rel->source->format, "delta") && str_eq(rel->source->location, search->location)) search->found = rel->source;
-    return search->found == NULL;
+    search->found |= rel->kind == REL_TABLE && delta_source_is_of(rel->source, search->target);
+    return !search->found;
 }
 
 static str option(const statement *st, const char *key) {
@@ -95,9 +95,9 @@ silt_status run_insert(run *r, silt_error *err) {
     TRY(write_options_of(r, &spec.options, err));
     TRY(ops_insert_defaults(&env, &spec, st->query, r->a, err));
     TRY(query_bind(st->query, &r->bind, r->a, err));
-    target_search search = {.location = delta_snapshot_root(snapshot)};
-    query_walk_relations(st->query, reads_location, &search);
-    spec.reads_target = search.found != NULL;
+    target_search search = {.target = snapshot};
+    query_walk_relations(st->query, reads_target, &search);
+    spec.reads_target = search.found;
     ops_result done = {0};
     TRY(ops_insert(&env, &spec, &done, err));
     r->result->message = done.version < 0 ? arena_printf(r->a, "nothing to write")

@@ -96,7 +96,8 @@ def convert_both(f, clause="", conf=(), name="parquet"):
     statement = lambda path: "CONVERT TO DELTA %s.`%s` %s" % (name, path, clause)
     if "TIMESTAMP" in clause:                        # Delta's grammar does not know the type here
         columns = clause[clause.index("(") + 1:-1]
-        theirs = outcome(lambda: f.run.spark._jvm.io.delta.tables.DeltaTable.convertToDelta(f.run.spark._jsparkSession, "%s.`%s`" % (name, f.theirs), columns))
+        theirs = outcome(lambda: f.run.spark._jvm.io.delta.tables.DeltaTable.convertToDelta(f.run.spark._jsparkSession, "%s.`%s`" % (name, f.run.at(f.theirs)), columns))
+        f.run.written(f.theirs)
     else:
         theirs = outcome(lambda: f.run.spark_sql(statement(f.theirs), conf).collect())
     ours = outcome(lambda: f.run.silt.sql(statement(f.ours), conf))
@@ -282,7 +283,8 @@ def stream_folder(run):
         os.makedirs(source)
         run.spark.range(3).coalesce(1).write.mode("overwrite").json(source)
         run.spark.readStream.schema("id LONG").json(source).writeStream.format("parquet").option("checkpointLocation", run.fresh("convert_stream_checkpoint")) \
-            .option("path", folder).trigger(availableNow=True).start().awaitTermination()
+            .option("path", run.at(folder)).trigger(availableNow=True).start().awaitTermination()
+        run.written(folder)
     with run.report.case("convert/stream_log"):
         for name, move in (("ours", run.silt.sql), ("theirs", lambda s: run.spark.sql(s))):
             path = run.fresh("convert_stream_" + name)            # its log names files by absolute path: each is written where it is converted

@@ -65,9 +65,10 @@ def fixture(name):
 def sorted_rows(frame): return sorted(map(str, rows(frame)))
 
 
-def by_delta_rs(path):
+def by_delta_rs(run, path):
     from deltalake import DeltaTable
-    return DeltaTable(path).to_pyarrow_table().to_pylist()
+    where, options = run.mirror.deltalake(path) if run.mirror else (path, None)
+    return DeltaTable(where, storage_options=options).to_pyarrow_table().to_pylist()
 
 
 def load_one(run, name, make, is_taken):
@@ -78,7 +79,7 @@ def load_one(run, name, make, is_taken):
     said = [run.silt.run("load", file, "--into", path, "--mode", "append", "--verbose") for _ in range(2)]
     for text in said:
         if ("taken as it is" in text) != is_taken: raise Differs("%s: %s" % (file, text))
-    source, table = run.spark.read.parquet(file), run.spark.read.format("delta").load(path)
+    source, table = run.spark.read.parquet(file), run.spark.read.format("delta").load(run.at(path))
     if is_taken: equal("types by Spark", table.dtypes, source.dtypes)
     want = sorted_rows(source) * 2 if is_taken else None
     if want is not None: equal("rows by Spark", sorted_rows(table), sorted(want))
@@ -87,20 +88,20 @@ def load_one(run, name, make, is_taken):
     equal("number of rows by Silt", len(ours), 2 * source.count())
     if is_taken and name in MAKERS: check_filters(run, path, source)
     import pyarrow.parquet as pq
-    if is_taken and name != "arrow_words": equal("rows by deltalake", sorted(map(str, by_delta_rs(path))), sorted(map(str, pq.read_table(file).to_pylist() * 2)))
-    else: equal("number of rows by deltalake", len(by_delta_rs(path)), 2 * source.count())
+    if is_taken and name != "arrow_words": equal("rows by deltalake", sorted(map(str, by_delta_rs(run, path))), sorted(map(str, pq.read_table(file).to_pylist() * 2)))
+    else: equal("number of rows by deltalake", len(by_delta_rs(run, path)), 2 * source.count())
 
 
 def check_filters(run, path, source):
     """The greatest value of each column is found, which a bound that is too narrow would hide."""
     columns = [c for c, t in source.dtypes if not t.startswith(("array", "map", "struct", "binary", "boolean"))]
-    row, table = source.selectExpr(*["max(`%s`) AS `%s`" % (c, c) for c in columns]).first(), run.spark.read.format("delta").load(path)
+    row, table = source.selectExpr(*["max(`%s`) AS `%s`" % (c, c) for c in columns]).first(), run.spark.read.format("delta").load(run.at(path))
     for c in columns:
         if row[c] is not None and table.where(table[c] == row[c]).count() == 0: raise Differs("%s = %r finds nothing" % (c, row[c]))
 
 
 def run_all(run):
-    if run.silt.name != "silt" or run.mirror is not None: return # the files and the tables are on this machine
+    if run.silt.name != "silt": return
     cases = [(n, m, True) for n, m in MAKERS.items()]
     cases += [(n, m, False) for n, m in NOT_TAKEN.items()] + [(n, fixture("taken_" + n), True) for n in JUDGED]
     cases += [(n, fixture("rewritten_" + n), False) for n in ("int96", "decimal_of_bytes", "list_of_items", "unsigned")]

@@ -1,8 +1,8 @@
 """The interop run's tables in a store instead of on local disk, for any case of the run.
 
-A case goes on naming a table by its local path. A statement of Silt's has the paths below the work folder replaced by the store's locations (STORE + the local path); before it what the case changed in
-the local folder goes to the store, after it what changed in the store comes to the local folder, so that a case may look into files, age or delete them. On S3 and HDFS Spark's SQL is treated
-likewise, through its own S3A and HDFS clients; elsewhere Spark reads and writes the local copy. A table that was written by Silt alone has never been on local disk before Spark reads the copy.
+A case goes on naming a table by its local path. A statement of Silt's or of Spark's has the paths below the work folder replaced by the store's locations (STORE + the local path); before it what the case
+changed in the local folder goes to the store, after it what changed in the store comes to the local folder, so that a case may look into files, age or delete them. Spark works in the store by clients of
+its own: Hadoop's for S3, HDFS and Azure (there by the blob endpoint, which is what the server has), Google's for Cloud Storage.
 
 Modification times are kept on HDFS and S3 (whose server keeps objects as files); the other stores give their own, which the local copies then have, and empty folders are on HDFS alone.
 """
@@ -24,7 +24,24 @@ from report import Report
 from silt_cli import Silt
 
 os.environ.setdefault("HADOOP_USER_NAME", "hdfs")  # before the JVM of the session begins
-NATIVE = ("s3", "hdfs")  # Spark has a client
+
+AT_ONCE = ("hdfs", "gcs")  # where Spark's commits keep from replacing what another has committed
+
+
+def location(server, name):
+    """Where both engines find a table by plain HTTP; on HDFS Silt does."""
+    return remote.location(server, name).replace("abfss:", "abfs:")
+
+
+def spark_settings(server):
+    """By which Spark's client finds the store."""
+    if server.store == "s3": return {**remote.settings(server), "fs.s3a.connection.ssl.enabled": "false"}
+    if server.store == "gcs":
+        return {"fs.gs.impl": "com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem", "fs.gs.storage.root.url": server.endpoint + "/", "fs.gs.auth.service.account.enable": "false", "fs.gs.auth.null.enable": "true"}
+    if server.store == "azure":
+        return {"fs.azure.account.key.%s.dfs.core.windows.net" % server["ACCOUNT"]: server["KEY"], "fs.azure.abfs.endpoint": urllib.parse.urlsplit(server.endpoint).netloc, "fs.azure.always.use.https": "false",
+                "fs.azure.account.hns.enabled": "false", "fs.azure.fns.account.service.type": "BLOB", "fs.azure.ingress.service.type": "BLOB"}
+    return {}
 
 
 # ---- files of a store: {path: stamp} of all below a folder, and what changes them ----
@@ -51,6 +68,8 @@ class Files:
         if answer[0] not in (200, 201, 202, 204, 206, *also): raise RuntimeError("%s: %s: status %d %s" % (self.s.store, what, answer[0], answer[2][:200]))
         return answer[2]
 
+    keeps_times = False  # may a file be as old as a case wants it?
+
     def time_of(self, path, stamp): raise NotImplementedError
     def set_time(self, path, when): pass
     def make_folder(self, path): pass
@@ -58,7 +77,7 @@ class Files:
 
 
 class S3(Files):
-    folders = False
+    folders, keeps_times = False, True
 
     def __init__(self, server): Files.__init__(self, server); self.data = server["DATA"]
 
@@ -87,9 +106,11 @@ class Azure(Files):
     def list(self, prefix):
         out, marker = {}, None
         while True:
-            query = {"restype": "container", "comp": "list", "prefix": prefix, **({"marker": marker} if marker else {})}
+            query = {"restype": "container", "comp": "list", "include": "metadata", "prefix": prefix, **({"marker": marker} if marker else {})}
             page = xml.etree.ElementTree.fromstring(self.ok("list", remote.azure_request(self.s, "GET", "/" + self.s["CONTAINER"], query)))
-            for e in entries_of(page, "Blob"): out[e["Name"].text] = (text(e["Properties"], "Content-Length"), text(e["Properties"], "Etag"), text(e["Properties"], "Last-Modified"))
+            for e in entries_of(page, "Blob"):
+                if "Metadata" in e and any(m.tag == "hdi_isfolder" for m in e["Metadata"]): continue  # by which Hadoop's client tells a folder
+                out[e["Name"].text] = (text(e["Properties"], "Content-Length"), text(e["Properties"], "Etag"), text(e["Properties"], "Last-Modified"))
             marker = next((e.text for e in page if e.tag == "NextMarker"), None)
             if not marker: return out
 
@@ -108,7 +129,7 @@ class Gcs(Files):
         out, token = {}, None
         while True:
             page = json.loads(self.ok("list", remote.request("GET", self.objects() + "?" + urllib.parse.urlencode({"prefix": prefix, **({"pageToken": token} if token else {})}))))
-            for e in page.get("items", ()): out[e["name"]] = (e["size"], e["generation"], e["updated"])
+            out.update({e["name"]: (e["size"], e["generation"], e["updated"]) for e in page.get("items", ()) if not e["name"].endswith("/")})  # by which Google's client tells a folder
             token = page.get("nextPageToken")
             if not token: return out
 
@@ -119,7 +140,7 @@ class Gcs(Files):
 
 
 class Hdfs(Files):
-    folders = True
+    folders = keeps_times = True
 
     def url(self, path, operation, **more):
         return "%s/webhdfs/v1%s/%s?%s" % (self.s.endpoint, self.s["FOLDER"], urllib.parse.quote(path, safe="/"), urllib.parse.urlencode({"op": operation, "user.name": "hdfs", **more}))
@@ -151,19 +172,26 @@ class Mirror:
     def __init__(self, store, work):
         self.server, self.work, self.store = remote.server(store), work, store
         self.files, self.lock = {"s3": S3, "azure": Azure, "gcs": Gcs, "hdfs": Hdfs}[store](self.server), threading.RLock()
-        self.base = "hdfs://%s%s" % (self.server["RPC"], self.server["FOLDER"]) if store == "hdfs" else remote.location(self.server, "").rstrip("/")
+        self.base = "hdfs://%s%s" % (self.server["RPC"], self.server["FOLDER"]) if store == "hdfs" else location(self.server, "").rstrip("/")
         self.settings = dict(remote.settings(self.server))
         if store == "hdfs": self.settings["silt.hdfs.%s.http" % self.server["RPC"]] = urllib.parse.urlsplit(self.server.endpoint).netloc
+        self.elsewhere = os.path.join(os.path.dirname(work), "local") + "/"  # tables of the run that are not in the store
         self.known, self.here, self.there = set(), {}, {}  # folders; {path below work: what it was when both were the same}
         self.inside = re.compile("(?<!%s)%s(?=/)" % (re.escape(self.base), re.escape(work)))
 
     def located(self, statement): return self.inside.sub(lambda m: self.base + m[0], statement)
-    def local(self, answer): return answer.replace(self.base + self.work, "file:" + self.work)
 
-    def folders(self, *texts):
-        named = {m[1] for t in texts for m in re.finditer(re.escape(self.work) + r"/([^/`'\";,\s]+)", t)}
-        self.known |= named
-        return named or set(self.known)
+    def named(self, *texts):
+        found = {m[1] for t in texts for m in re.finditer(re.escape(self.work) + r"/([^/`'\";,\s]+)", t)}
+        self.known |= found
+        return found
+
+    def folders(self, *texts): return self.named(*texts) or (set() if any(self.elsewhere in t for t in texts) else set(self.known))
+
+    def at(self, path):
+        """Where a client of the store finds a path, and what is there is what is here."""
+        self.push(self.named(path))
+        return self.located(path)
 
     def found_here(self, folder):
         out, top = {}, os.path.join(self.work, folder)
@@ -265,23 +293,24 @@ READS = re.compile(r"\s*(SELECT|WITH|DESCRIBE|DESC|SHOW|EXPLAIN|show|history)\b"
 
 
 class RemoteSilt(Silt):
-    def __init__(self, silt, mirror, native):
+    def __init__(self, silt, mirror):
         Silt.__init__(self, silt.binary, os.path.join(mirror.work, "silt-warehouse"))
-        self.mirror, self.native = mirror, native
+        self.mirror, self.names = mirror, ("--conf", "silt.catalog.dir=%s/names" % os.path.dirname(mirror.elsewhere.rstrip("/")))
+        mirror.known.add("silt-warehouse")
 
     def command(self, *args, conf=()):
         sources = 1 if args[0] == "load" else 0  # the file that is loaded stays where it is
         args = [a if i and i <= sources else self.mirror.located(a) for i, a in enumerate(args)]
-        return [self.mirror.located(w) if w.startswith("spark.sql.warehouse.dir=") else w for w in Silt.command(self, *args, conf=conf)] + [w for kv in self.mirror.settings.items() for w in ("--conf", "%s=%s" % kv)]
+        words = [self.mirror.located(w) if w.startswith("spark.sql.warehouse.dir=") else w for w in Silt.command(self, *args, conf=conf)]
+        return [*words, *(self.names if args[0] == "sql" else ()), *(w for kv in self.mirror.settings.items() for w in ("--conf", "%s=%s" % kv))]
 
     def run(self, *args, conf=(), timeout=300):
         folders = self.mirror.folders(*args[2 if args[0] == "load" else 1:])
         self.mirror.push(folders)
-        try: out = Silt.run(self, *args, conf=conf, timeout=timeout)
+        try: return Silt.run(self, *args, conf=conf, timeout=timeout)
         finally:
             statements = args[1].split(";") if args[0] == "sql" else [args[0]]
             if not all(READS.match(s) for s in statements): self.mirror.pull(folders)
-        return out if self.native else self.mirror.local(out)
 
     def start(self, *args, conf=()):
         mirror, folders = self.mirror, self.mirror.folders(*args[1:])
@@ -302,9 +331,7 @@ class RemoteSpark:
 
     def __init__(self, spark, mirror):
         self.session, self.mirror = spark, mirror
-        for k, v in mirror.settings.items():
-            if mirror.store == "s3": spark.conf.set(k, v)
-        if mirror.store == "s3": spark.conf.set("fs.s3a.connection.ssl.enabled", "false")
+        for k, v in spark_settings(mirror.server).items(): spark.conf.set(k, v)
 
     def __getattr__(self, name): return getattr(self.session, name)
 
@@ -331,9 +358,9 @@ class Part:
 
 def run_at(run, store, prefix, only):
     """The run with its tables in a store. Raises Missing."""
-    there, work, native = object.__new__(type(run)), os.path.join(run.work, "at_" + store), store in NATIVE
+    there, work = object.__new__(type(run)), os.path.join(run.work, "at_" + store)
     mirror = Mirror(store, work)
-    there.__dict__.update(run.__dict__, work=work, mirror=mirror, silt=RemoteSilt(run.silt, mirror, native), copied=not native, report=Part(run.report, prefix, only))
-    if native: there.spark, there.at = RemoteSpark(run.spark, mirror), mirror.located
+    there.__dict__.update(run.__dict__, work=work, mirror=mirror, silt=RemoteSilt(run.silt, mirror), spark=RemoteSpark(run.spark, mirror), report=Part(run.report, prefix, only))
+    there.at, there.written = mirror.at, lambda path: mirror.pull(mirror.named(path))
     os.makedirs(there.silt.warehouse)
     return there

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Judges Silt by Spark 4.1.2 with Delta 4.3.1 and by deltalake, in both directions, in one JVM, two areas at a time.
 
-usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs] [--jobs N]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
+usage: run_interop.py [--only GLOB] [--fresh] [--store s3,hdfs,azure,gcs] [--jobs N]        SILT names the binary (default build/silt); SILT=spark lets Spark play Silt's part
 
---store: the cases with their tables in that store (remote_tables.py), all of them or what --only names.
+--store: the cases with their tables in a store, or in one after the other (remote_tables.py), all of them or what --only names.
 
   write/CASE/…    both write the same statements (write_cases.py); content of every version, schema, protocol, history, statistics, folders,
                   pruned files and checksums are compared; deltalake reads what Silt wrote
@@ -19,7 +19,7 @@ usage: run_interop.py [--only GLOB] [--fresh] [--store s3|hdfs|azure|gcs] [--job
   optimize/…      OPTIMIZE and REORG by both on copies of one table, auto compaction (optimize_cases.py)
   vacuum/…        VACUUM by both on two copies of a table, log compaction files (vacuum_cases.py)
   restore/…       RESTORE, CLONE, GENERATE, DESCRIBE HISTORY and DETAIL: the same entry by both on two copies of a table (restore_cases.py)
-  store/…         tables on S3 and HDFS by both, by turns and at once (store_cases.py), and a few of the cases above with their tables in each store; with the servers of tests/services, where they are
+  store/…         tables in each store by both, by turns and at once (store_cases.py), and a few of the cases above with their tables in each store; with the servers of tests/services, where they are
                   installed
   sql/AREA        Spark's recorded answers (tests/sql/spark)
   tpch/qNN        the 22 queries at scale 0.01, on tables that Spark wrote
@@ -69,15 +69,18 @@ REFUSALS = ("DELTA_UNSUPPORTED", "DELTA_UNKNOWN_FEATURE", "UNSUPPORTED_FEATURE",
 
 class Run:
     def __init__(self, spark, silt, work, report):
-        self.spark, self.silt, self.work, self.report, self.mirror = spark, silt, work, report, None
-        self.copied = False      # is what Spark works on a local copy of the table in a store?
+        self.spark, self.silt, self.work, self.home, self.report, self.mirror = spark, silt, work, work, report, None
+        self.references = {}     # Spark's table of a write case, made once however many stores there are
         self.logs = {}           # of each table that Spark was asked for: its log's files then
         self.latest = None, None     # the table that was compared last, and its rows by Spark
         self.seed = int(os.environ.get("SILT_INTEROP_SEED", "739950"))      # of what is drawn at random: the same in every run unless asked otherwise
 
     def at(self, path):
-        """Where Spark reads a table of the run (remote_tables.py)."""
+        """Where Spark reads and writes a table of the run, as it is now (remote_tables.py)."""
         return path
+
+    def written(self, path):
+        """Spark wrote it otherwise than by SQL."""
 
     # ---- what Spark sees ----
 
@@ -139,7 +142,7 @@ class Run:
         """A short run of fuzz_dml.py; the seed is in the failure's text."""
         if self.silt.name == "spark":
             return self.report.skip("fuzz", "Silt alone is tried")
-        runner = fuzz_dml.Runner(self.spark, self.silt, self.work)
+        runner = fuzz_dml.Runner(self.spark, self.silt, self.work, self.at)
         for number in range(6):
             name = "fuzz/%d" % number
             if self.report.wants(name):
@@ -148,17 +151,25 @@ class Run:
 
     # ---- Silt writes, Spark and deltalake read ----
 
+    def reference(self, case):
+        """The table that Spark makes of a case, on local disk wherever Silt's is."""
+        if case.name not in self.references:
+            warehouse = self.spark.conf.get("spark.sql.warehouse.dir").replace("file:", "")
+            theirs = os.path.join(warehouse if case.managed else os.path.join(self.home, "local"), "spark_" * (not case.managed) + case.name)
+            for statement, conf in case.statements:
+                self.spark_sql(statement.replace("{t}", path_table(theirs)), conf).collect()
+            self.references[case.name] = theirs
+        return self.references[case.name]
+
     def write_case(self, case):
         name = "write/" + case.name
-        ours, theirs = self.fresh("silt_" + case.name), self.fresh("spark_" + case.name)
+        ours = self.fresh("silt_" + case.name)
         if case.managed:
-            theirs = os.path.join(self.spark.conf.get("spark.sql.warehouse.dir").replace("file:", ""), case.name)
             ours = os.path.join(self.silt.warehouse, case.name)
             if self.silt.name == "spark":
                 return self.report.skip(name, "one catalog cannot play both sides")
         try:
-            for statement, conf in case.statements:
-                self.spark_sql(statement.replace("{t}", path_table(theirs)), conf).collect()
+            theirs = self.reference(case)
         except Exception as e:
             return self.report.not_ok(name, "Spark itself refuses: %s" % str(e)[:200])
         try:
@@ -183,12 +194,12 @@ class Run:
             with self.report.case(name + "/skipping"):
                 self.same_skipping(ours, theirs, case.predicates, case.rewrites)
         with self.report.case(name + "/deltalake"):
-            self.deltalake_reads(ours, case)
+            self.deltalake_reads(ours, theirs)
 
     def same_content(self, ours, theirs):
         versions = sorted(delta_files.commits(theirs))
         equal("versions", sorted(delta_files.commits(ours)), versions)
-        for v in versions if len(versions) < 6 else versions[1:2] + versions[-2:]:      # Spark needs its time for each
+        for v in versions[-1:] if self.mirror else versions if len(versions) < 6 else versions[1:2] + versions[-2:]:      # Spark needs its time for each
             want = self.spark_rows(theirs, v)
             equal("Spark's rows of version %d of Silt's table" % v, self.spark_rows(ours, v), want)
             equal("Silt's rows of version %d of its table" % v, self.silt_rows(ours, v), want)
@@ -371,7 +382,7 @@ class Run:
             equal("rows of %s" % p, rows(ours), want)
             equal("rows by Silt of %s" % p, self.silt.sql("SELECT count(*) FROM %s WHERE %s" % (path_table(ours), p))[0][0], want)
 
-    def deltalake_reads(self, path, case):
+    def deltalake_reads(self, path, theirs):
         schema = self.spark_schema(path)
         if '"variant"' in json.dumps(schema):
             raise Skip("deltalake gives a variant's bytes")
@@ -381,12 +392,12 @@ class Run:
             if any(w in str(e).lower() for w in ("unsupported", "not supported", "features")):
                 raise Skip("deltalake: " + str(e)[:150])
             try:                                                  # is it Silt's table, or deltalake itself?
-                deltalake_rows(path.replace("/silt_", "/spark_"), schema)
+                deltalake_rows(theirs, schema)
             except BaseException as e2:
                 raise Skip("deltalake fails on Spark's own table as well: " + str(e2)[:150])
             raise Differs("deltalake: " + str(e)[:300])
         want = self.latest[1] if self.latest[0] == path else self.spark_rows(path)
-        if got != want and deltalake_rows(path.replace("/silt_", "/spark_"), schema) == got:
+        if got != want and deltalake_rows(theirs, schema) == got:
             raise Skip("deltalake reads Spark's own table in the same way, differently from Spark")
         equal("deltalake's rows", got, want)
 
@@ -412,17 +423,16 @@ class Run:
                 equal("rows after it", len(self.spark_rows(path)), len(before) + 1)
                 equal("rows by Silt", self.silt_rows(path), self.spark_rows(path))
                 for p in ("id = 2", "n.d > 2", "p = '2020-01-02'", "v IS NULL"):
-                    frame = self.spark.read.format("delta").load(path).where(p)
+                    frame = self.spark.read.format("delta").load(self.at(path)).where(p)
                     equal("rows of " + p, self.silt.sql("SELECT count(*) FROM %s WHERE %s" % (t, p))[0][0], frame.count())
-                read = len(self.spark.read.format("delta").load(path).where("id = 2").inputFiles())
+                read = len(self.spark.read.format("delta").load(self.at(path)).where("id = 2").inputFiles())
                 if read > 1:
                     raise Differs("Spark reads %d files for id = 2: the checkpoint's statistics do not prune" % read)
                 self.spark_sql("INSERT INTO %s VALUES (501, 'spark', null, null)" % t)
                 equal("rows after Spark's append", len(self.silt_rows(path)), len(before) + 2)
                 last = json.load(open(os.path.join(path, "_delta_log", "_last_checkpoint")))
                 equal("version of _last_checkpoint", last["version"], 5)
-                from deltalake import DeltaTable
-                equal("deltalake's version", DeltaTable(path).version(), 7)
+                equal("deltalake's version", by_deltalake(path, self.mirror).version(), 7)
 
     # ---- Spark writes, Silt reads ----
 
@@ -434,6 +444,8 @@ class Run:
     def read_golden(self):
         if self.silt.name != "silt":
             return self.report.skip("read", "the golden tables are Spark's own")
+        if self.mirror:
+            return self.report.skip("read", "tests/remote/golden.py reads the golden tables in the stores")
         for file in sorted(glob.glob(os.path.join(GOLDEN, "expected", "*.json"))):
             e = json.load(open(file, encoding="utf-8"))
             if self.report.wants("read/" + e["table"]):
@@ -461,7 +473,7 @@ class Run:
                 self.silt.sql("INSERT INTO %s VALUES (%d, 'silt')" % (t, 2 * i))
                 self.spark_sql("INSERT INTO %s VALUES (%d, 'spark')" % (t, 2 * i + 1))
                 equal("ids by Silt", [r[0] for r in self.silt.sql("SELECT id FROM %s ORDER BY id" % t)], list(range(2 * i + 2)))
-            equal("ids by Spark", sorted(r[0] for r in self.spark.read.format("delta").load(path).collect()), list(range(12)))
+            equal("ids by Spark", sorted(r[0] for r in self.spark.read.format("delta").load(self.at(path)).collect()), list(range(12)))
             equal("version", self.silt.show(path)["version"], 12)
         with self.report.case("both/overwrite_after"):
             self.spark_sql("INSERT OVERWRITE %s SELECT 1, 'spark'" % t)
@@ -471,8 +483,8 @@ class Run:
         if self.silt.name != "silt":
             return self.report.skip("both/at_once", "needs processes")
         with self.report.case("both/at_once"):
-            if self.mirror and self.mirror.store != "hdfs":
-                raise Skip("only on HDFS do both keep from replacing what the other committed")
+            if self.mirror and self.mirror.store not in remote_tables.AT_ONCE:
+                raise Skip("only on HDFS and Google's do Spark's commits keep from replacing what another has committed")
             path = self.fresh("once")
             t = path_table(path)
             self.spark_sql("CREATE TABLE %s (id INT, who STRING) USING DELTA TBLPROPERTIES ('delta.checkpointInterval' = '5')" % t)
@@ -497,7 +509,7 @@ class Run:
             for x in threads:
                 x.join()
             equal("errors", errors, [])
-            got = sorted((r[1], r[0]) for r in self.spark.read.format("delta").load(path).collect())
+            got = sorted((r[1], r[0]) for r in self.spark.read.format("delta").load(self.at(path)).collect())
             equal("rows", got, sorted((w, i) for w in ["spark"] + ["silt%d" % n for n in range(4)] for i in range(8)))
             equal("rows by Silt", self.silt.sql("SELECT count(*), count(DISTINCT who, id) FROM %s" % t)[0], [40, 40])
             equal("versions", sorted(delta_files.commits(path)), list(range(41)))
@@ -511,7 +523,7 @@ class Run:
                 out, err = p.communicate()
                 if p.returncode:
                     raise Differs("a process failed: " + err.decode("utf-8", "replace")[:300])
-            equal("ids by Spark", sorted(r[0] for r in self.spark.read.format("delta").load(path).collect()), list(range(16)))
+            equal("ids by Spark", sorted(r[0] for r in self.spark.read.format("delta").load(self.at(path)).collect()), list(range(16)))
             equal("versions", sorted(delta_files.commits(path)), list(range(17)))
 
     def txn(self):
@@ -522,9 +534,11 @@ class Run:
             conf = lambda v: {"spark.databricks.delta.write.txnAppId": "job", "spark.databricks.delta.write.txnVersion": str(v)}
             self.silt.sql("INSERT INTO %s VALUES (1)" % t, conf(1))
             self.silt.sql("INSERT INTO %s VALUES (1)" % t, conf(1))
-            self.spark.range(5, 6).selectExpr("cast(id as int) id").write.format("delta").mode("append").option("txnAppId", "job").option("txnVersion", 1).save(path)
+            self.spark.range(5, 6).selectExpr("cast(id as int) id").write.format("delta").mode("append").option("txnAppId", "job").option("txnVersion", 1).save(self.at(path))
+            self.written(path)
             self.silt.sql("INSERT INTO %s VALUES (2)" % t, conf(2))
-            self.spark.range(7, 8).selectExpr("cast(id as int) id").write.format("delta").mode("append").option("txnAppId", "job").option("txnVersion", 3).save(path)
+            self.spark.range(7, 8).selectExpr("cast(id as int) id").write.format("delta").mode("append").option("txnAppId", "job").option("txnVersion", 3).save(self.at(path))
+            self.written(path)
             self.silt.sql("INSERT INTO %s VALUES (3)" % t, conf(3))
             equal("ids", [r[0] for r in self.silt.sql("SELECT id FROM %s ORDER BY id" % t)], [1, 2, 7])
             equal("transactions", [(x["appId"], x["version"]) for _, x in delta_files.actions(path, "txn")], [("job", 1), ("job", 2), ("job", 3)])
@@ -535,7 +549,7 @@ class Run:
                 open(file, "w").write("id\n1\n")
                 for version in ("1", "1", "2", "1"):
                     self.silt.run("load", file, "--into", path, "--mode", "append", "--txn-app", "job", "--txn-version", version)
-                equal("rows by Spark", self.spark.read.format("delta").load(path).count(), 2)
+                equal("rows by Spark", self.spark.read.format("delta").load(self.at(path)).count(), 2)
 
     def load(self):
         folder = self.fresh("files")
@@ -548,11 +562,11 @@ class Run:
             path = self.fresh("load_parquet")
             self.silt.run("load", parquet, "--into", path, "--mode", "append", "--partition-by", "k")
             self.silt.run("load", parquet, "--into", path, "--mode", "append")
-            equal("rows by Spark", self.spark.read.format("delta").load(path).count(), 20)
+            equal("rows by Spark", self.spark.read.format("delta").load(self.at(path)).count(), 20)
             equal("partition columns", self.silt.show(path)["partitionColumns"], ["k"])
-            equal("schema", self.spark.read.format("delta").load(path).dtypes, [("id", "bigint"), ("name", "string"), ("k", "bigint"), ("d", "date")])
+            equal("schema", self.spark.read.format("delta").load(self.at(path)).dtypes, [("id", "bigint"), ("name", "string"), ("k", "bigint"), ("d", "date")])
             self.silt.run("load", parquet, "--into", path, "--mode", "overwrite")
-            equal("rows by Spark after overwrite", self.spark.read.format("delta").load(path).count(), 10)
+            equal("rows by Spark after overwrite", self.spark.read.format("delta").load(self.at(path)).count(), 10)
             self.silt.run("load", parquet, "--into", path, "--mode", "ignore")
             equal("version after ignore", self.silt.show(path)["version"], 2)
             try:
@@ -564,11 +578,11 @@ class Run:
         with self.report.case("load/csv"):
             path = self.fresh("load_csv")
             self.silt.run("load", folder + "/a.csv", "--into", path, "--mode", "append")
-            equal("rows", sorted(spark_peer.rows(self.spark.read.format("delta").load(path)), key=str), [[1, "one", 1.5], [2, "two, with comma", None], [3, None, 2.25]])
+            equal("rows", sorted(spark_peer.rows(self.spark.read.format("delta").load(self.at(path))), key=str), [[1, "one", 1.5], [2, "two, with comma", None], [3, None, 2.25]])
         with self.report.case("load/json"):
             path = self.fresh("load_json")
             self.silt.run("load", folder + "/a.json", "--into", path, "--mode", "append")
-            equal("rows", sorted(spark_peer.rows(self.spark.read.format("delta").load(path).select("id", "s", "t")), key=str), [[1, {"a": [1, 2]}, "x"], [2, None, None]])
+            equal("rows", sorted(spark_peer.rows(self.spark.read.format("delta").load(self.at(path)).select("id", "s", "t")), key=str), [[1, {"a": [1, 2]}, "x"], [2, None, None]])
         load_cases.run_all(self)
 
     def steps(self):
@@ -576,8 +590,9 @@ class Run:
         modules = (("convert", convert_cases), ("features", feature_cases), ("restore", restore_cases), ("vacuum", vacuum_cases), ("optimize", optimize_cases), ("cluster", cluster_cases))
         found = [(name, module.run_all, True) for name, module in modules]
         found += [("checkpoint", Run.checkpoints, True), ("both", Run.both, True), ("txn", Run.txn, True), ("load", Run.load, True), ("fuzz", Run.fuzz, True)]
+        found = [("sql", Run.sql_answers, False), ("read", Run.read_golden, False), ("tpch", Run.tpch, True)] + found
         if self.mirror is None:
-            found = [("sql", Run.sql_answers, False), ("read", Run.read_golden, False), ("tpch", Run.tpch, True), ("isolation", replay_isolation.run_all, True)] + found + [("store", store_cases.run_all, True)]
+            found += [("isolation", replay_isolation.run_all, True), ("store", store_cases.run_all, True)]
         return [f for f in found if self.report.wants_any(f[0])] + \
                [("write/" + c.name, functools.partial(Run.write_case, case=c), True) for c in CASES if self.report.wants("write/" + c.name)]
 
@@ -613,7 +628,8 @@ class Run:
             name = "sql/" + os.path.basename(file)[:-5]
             if not self.report.wants(name):
                 continue
-            p = subprocess.run([sys.executable, os.path.join(HERE, "check_sql.py"), "--silt", self.silt.binary, file], stdout=subprocess.PIPE)
+            there = ["--store", self.mirror.store] if self.mirror else []
+            p = subprocess.run([sys.executable, os.path.join(HERE, "check_sql.py"), "--silt", self.silt.binary, *there, file], stdout=subprocess.PIPE)
             lines = p.stdout.decode("utf-8", "replace").strip().split("\n")
             m = re.match(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1])
             if m and m[2] == "0":
@@ -631,7 +647,8 @@ class Run:
         os.makedirs(folder)
         make_tpch.generate(folder, 0.01)
         for table in make_tpch.TABLES:
-            self.spark.read.parquet(os.path.join(folder, table + ".parquet")).write.format("delta").save(os.path.join(folder, table))
+            self.spark.read.parquet(os.path.join(folder, table + ".parquet")).write.format("delta").save(self.at(os.path.join(folder, table)))
+            self.written(folder)
             create = "CREATE TABLE %s USING DELTA LOCATION '%s'" % (table, os.path.join(folder, table))
             self.spark.sql(create)
             if self.silt.name == "silt":
@@ -648,12 +665,18 @@ class Run:
                 equal("rows", self.silt.sql(sql), want)
 
 
-def deltalake_rows(path, schema, mirror=None):
-    """The canonical rows as deltalake's query engine reads them, sorted; in the mirror's store, if there is one."""
-    import pyarrow as pa
-    from deltalake import DeltaTable, QueryBuilder
+def by_deltalake(path, mirror=None):
+    """The table as deltalake opens it; in the mirror's store, if there is one."""
+    from deltalake import DeltaTable
     where, options = mirror.deltalake(path) if mirror else (path, None)
-    table = pa.table(QueryBuilder().register("t", DeltaTable(where, storage_options=options)).execute("SELECT * FROM t").read_all())
+    return DeltaTable(where, storage_options=options)
+
+
+def deltalake_rows(path, schema, mirror=None):
+    """The canonical rows as deltalake's query engine reads them, sorted."""
+    import pyarrow as pa
+    from deltalake import QueryBuilder
+    table = pa.table(QueryBuilder().register("t", by_deltalake(path, mirror)).execute("SELECT * FROM t").read_all())
     names = [f["name"] for f in schema["fields"]]
     return sorted(check_golden.canon(dict(zip(names, (arrow_value(r[f["name"]], f["type"]) for f in schema["fields"]))), schema) for r in table.to_pylist())
 
@@ -684,7 +707,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--only", default="*", help="names to run, as write/strings,both,tpch/q*")
     ap.add_argument("--fresh", action="store_true", help="also make the golden tables anew")
-    ap.add_argument("--store", choices=("s3", "hdfs", "azure", "gcs"), help="where the tables are, instead of on local disk")
+    ap.add_argument("--store", help="where the tables are, instead of on local disk: one or some of s3,hdfs,azure,gcs")
     ap.add_argument("--jobs", type=int, default=2, help="areas and cases at a time; with --store always one")
     ap.add_argument("--keep", action="store_true", help="leave the tables")
     a = ap.parse_args()
@@ -712,7 +735,8 @@ def main():
             run.silt = SparkAsSilt(spark, warehouse)
             run.all_areas()
         elif a.store:
-            remote_tables.run_at(run, a.store, a.store + "/", a.only).all_areas()
+            for store in a.store.split(","):
+                remote_tables.run_at(run, store, store + "/", a.only).all_areas()
         if a.fresh and silt:
             run.fresh_golden()
     finally:

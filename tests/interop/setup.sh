@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the engines that judge Silt: a JDK, PySpark 4.1.2 with the Delta 4.3.1 and S3 jars, deltalake, duckdb and pyarrow.
+# Installs the engines that judge Silt: a JDK, PySpark 4.1.2 with the Delta 4.3.1 and the stores' jars, deltalake, duckdb and pyarrow.
 #
 # Everything lands under ${SILT_SERVICES:-$HOME/.cache/silt/services}: venv/ (Python) and spark-jars/ (Maven). A stamp holds
 # the checksum of what was asked for, so that a second run does nothing and needs no network. Debian packages that are missing
@@ -48,9 +48,9 @@ mkdir -p "$services" "$jars"
 say "installing pyspark, deltalake, duckdb, pyarrow (about 700 MB)"
 "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$here/requirements.txt"
 
-say "fetching the Delta 4.3.1 and S3 jars (30 MB)"
+say "fetching the jars of Delta 4.3.1 and of the stores (70 MB)"
 mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
-    -DincludeGroupIds=io.delta,io.unitycatalog,org.apache.hadoop,software.amazon.awssdk,software.amazon.eventstream,software.amazon.s3.analyticsaccelerator,org.reactivestreams,org.wildfly.openssl \
+    -DincludeGroupIds=io.delta,com.google.cloud.bigdataoss,io.unitycatalog,org.apache.hadoop,software.amazon.awssdk,software.amazon.eventstream,software.amazon.s3.analyticsaccelerator,org.reactivestreams,org.wildfly.openssl \
     -DexcludeArtifactIds=hadoop-client-api,hadoop-client-runtime -DoutputDirectory="$jars"
 ls "$jars"/delta-spark_4.1_2.13-4.3.1.jar >/dev/null
 

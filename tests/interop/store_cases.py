@@ -1,5 +1,5 @@
-"""Tables on HDFS and S3 that both engines work on: each reads what the other wrote, and on HDFS both write at once. On S3 they take turns: Delta's own LogStore for S3 is for one
-writer at a time. And a few cases of the other areas with their tables in each store (`run_interop.py --store NAME` has all of them). Names: store/…"""
+"""Tables in each store that both engines work on: each reads what the other wrote, and on HDFS and Google's both write at once. On S3 and on Azure without a hierarchical namespace, which is what there is
+a server of, they take turns: there Spark's commits are for one writer at a time. And a few cases of the other areas with their tables in each store (`run_interop.py --store NAME` has all of them). Names: store/…"""
 import os
 import sys
 import threading
@@ -16,8 +16,9 @@ MAKE = ["CREATE TABLE @ (id BIGINT, s STRING, p STRING) USING delta PARTITIONED 
         "INSERT INTO @ SELECT id + 5000, 'more', " + PARTITIONS + " FROM range(50)", "DELETE FROM @ WHERE p = '10:30'", "INSERT INTO @ VALUES (-1, NULL, NULL)"]
 APPENDS = {"silt": 12, "spark": 5}
 # Of each command one case, of each store what differs there.
-CASES = {"s3": "features/change_feed_vectors,restore/vectors,restore/deep_clone,optimize/batches,features/v2_checkpoint_parts", "hdfs": "vacuum/mapped_vectors_by_silt,restore/shallow_clone,features/identity_by_silt,"
-         "cluster/zorder,convert/partitions_odd", "azure": "write/merge_vectors,features/change_feed_mapped,vacuum/log_compaction", "gcs": "write/dml_everything,features/v2_checkpoint_parquet,restore/generate"}
+CASES = {"s3": "features/change_feed_vectors,convert/partitions_odd,restore/vectors,restore/deep_clone,optimize/batches,features/v2_checkpoint_parts", "hdfs": "vacuum/mapped_vectors_by_silt,restore/shallow_clone,features/identity_by_silt,"
+         "cluster/zorder,convert/partitions_odd", "azure": "write/merge_vectors,features/change_feed_mapped,vacuum/log_compaction,restore/shallow_clone,convert/stream_log",
+         "gcs": "write/dml_everything,features/v2_checkpoint_parquet,restore/generate,restore/shallow_clone,vacuum/lite"}
 
 
 class Place:
@@ -26,13 +27,12 @@ class Place:
     def __init__(self, run, store):
         self.run, self.server = run, remote.server(store)
         self.settings, self.store = remote.settings(self.server), store
-        if store == "s3":
-            for k, v in dict(self.settings, **{"fs.s3a.connection.ssl.enabled": "false"}).items(): run.spark.conf.set(k, v)
+        for k, v in remote_tables.spark_settings(self.server).items(): run.spark.conf.set(k, v)
 
     def table(self, engine, name):
         """By RPC for Spark and by HTTP for Silt, on HDFS."""
         if self.store == "hdfs" and engine == "spark": return "delta.`hdfs://%s%s/%s`" % (self.server["RPC"], self.server["FOLDER"], name)
-        return "delta.`%s`" % remote.location(self.server, name)
+        return "delta.`%s`" % remote_tables.location(self.server, name)
 
     def sql(self, engine, statement, name):
         text = statement.replace("@", self.table(engine, name))
@@ -69,8 +69,8 @@ def at_once(place):
 
 
 def run_all(run):
-    for store in ("s3", "hdfs"):
-        names = ["store/%s/%s" % (store, n) for n in ("silt_writes", "spark_writes")] + (["store/hdfs/both_at_once"] if store == "hdfs" else [])
+    for store in remote.FOUR:
+        names = ["store/%s/%s" % (store, n) for n in ("silt_writes", "spark_writes", "both_at_once") if n != "both_at_once" or store in remote_tables.AT_ONCE]
         wanted = [n for n in names if run.report.wants(n)]
         if not wanted: continue
         try: place = Place(run, store)

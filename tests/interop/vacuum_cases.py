@@ -126,6 +126,8 @@ def compare(run, what, ours, theirs, clause, dry_run=True):
     if run.mirror and run.mirror.store == "s3":  # where Spark, to which commits there are unsafe, makes none
         equal(what + ": entries", ([e[0] for e in ours][-2:], theirs), (["VACUUM START", "VACUUM END"], []))
         return dry
+    if run.mirror and not run.mirror.files.folders:  # Spark counts what its client keeps for folders there
+        for e in ours + theirs: (e[2] or {}).pop("numVacuumedDirectories", None)
     if "LITE" in clause:  # Spark counts of a vector's file the bytes of the vector, Silt those of the file
         for e in ours + theirs:
             (e[2] or {}).pop("sizeOfDataToDelete", None)
@@ -150,8 +152,9 @@ def both_ways(run):
                     maker.sql(s.replace("@", t))
                 age(path)
                 ours, theirs = copies(run, "vacuum_%s_%s" % (name, by), path)
-                found = compare(run, "default", ours, theirs, "")
-                equal("it found some", "orphan.parquet" in found and "sub/deep/orphan" in found and len(found) > 4, True)
+                if run.mirror is None or run.mirror.files.keeps_times:  # elsewhere a file's time is that of its upload, and none is old
+                    found = compare(run, "default", ours, theirs, "")
+                    equal("it found some", "orphan.parquet" in found and "sub/deep/orphan" in found and len(found) > 4, True)
                 compare(run, "all", ours, theirs, "RETAIN 0 HOURS", dry_run=False)
                 a, b = path_table(ours), path_table(theirs)
                 equal("rows", sorted(both_read(run, "after Silt's", "SELECT * FROM " + a), key=str), sorted(both_read(run, "after Spark's", "SELECT * FROM " + b), key=str))

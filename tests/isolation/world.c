@@ -5,8 +5,10 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/api.h"
 #include "cli/cli.h"
 #include "isolation/rewrite.h"
 #include "support/hooked_session.h"
@@ -29,6 +31,7 @@ struct actor {
 
 struct world {
     char folder[96], shared[128], serial[128];
+    bool in_store;
     silt_session *plain, *serial_session; /* one of each warehouse, without a hook */
     actor actors[MAX_ACTORS];
     size_t n_actors;
@@ -153,19 +156,33 @@ bool world_actor_is_stopped(const actor *a) { return a->is_stopped; }
 const silt_error *world_actor_outcome(const actor *a) { return &a->outcome; }
 const char *world_actor_name(const actor *a) { return a->name; }
 
-static const char *const setting_keys[] = {"spark.sql.warehouse.dir", "spark.sql.session.timeZone", "silt.threads"};
+#define N_SETTINGS 4
+
+static const char *const setting_keys[N_SETTINGS] = {"spark.sql.warehouse.dir", "silt.catalog.dir", "spark.sql.session.timeZone", "silt.threads"};
+
+typedef struct settings {
+    char warehouse[160];
+    const char *values[N_SETTINGS];
+} settings;
+
+static void fill_settings(const world *w, const char *folder, settings *out) {
+    snprintf(out->warehouse, sizeof out->warehouse, "%s%s", w->in_store ? HOOKED_SCHEME "://test" : "", folder);
+    const char *values[N_SETTINGS] = {out->warehouse, folder, "UTC", "1"};
+    memcpy(out->values, values, sizeof values);
+}
 
 actor *world_actor(world *w, const char *name) {
     for (size_t i = 0; i < w->n_actors; i++)
         if (strcmp(w->actors[i].name, name) == 0) return &w->actors[i];
     if (w->n_actors == MAX_ACTORS) abort();
     actor *a = &w->actors[w->n_actors++];
-    const char *values[] = {w->shared, "UTC", "1"};
+    settings set;
     silt_error err = {0};
+    fill_settings(w, w->shared, &set);
     snprintf(a->name, sizeof a->name, "%s", name);
     sem_init(&a->may_move, 0, 0);
     sem_init(&a->has_stopped, 0, 0);
-    if (hooked_session_open(&a->hooked, setting_keys, values, 3, before, a, &err) != SILT_OK || pthread_create(&a->thread, NULL, actor_main, a) != 0) abort();
+    if (hooked_session_open(&a->hooked, setting_keys, set.values, N_SETTINGS, before, a, &err) != SILT_OK || pthread_create(&a->thread, NULL, actor_main, a) != 0) abort();
     return a;
 }
 
@@ -180,14 +197,24 @@ static void actor_end(actor *a) {
 
 /* ---- the world ---- */
 
-static silt_session *open_plain(const char *warehouse, silt_error *err) {
-    const char *values[] = {warehouse, "UTC", "1"};
-    silt_session_options o = {.struct_size = sizeof o, .keys = setting_keys, .values = values, .n_settings = 3};
-    silt_session *s = NULL;
-    return silt_session_open(&o, &s, err) == SILT_OK ? s : NULL;
+static silt_status open_local(str authority, void *config, store **out, silt_error *err) {
+    (void)authority;
+    (void)config;
+    return store_local_open(out, err);
 }
 
-world *world_open(silt_error *err) {
+static silt_session *open_plain(const world *w, const char *folder, silt_error *err) {
+    settings set;
+    fill_settings(w, folder, &set);
+    silt_session_options o = {.struct_size = sizeof o, .keys = setting_keys, .values = set.values, .n_settings = N_SETTINGS};
+    silt_session *s = NULL;
+    if (mkdir(folder, 0700) != 0 || silt_session_open(&o, &s, err) != SILT_OK) return NULL;
+    if (store_registry_add(s->stores, HOOKED_SCHEME, open_local, NULL, err) == SILT_OK) return s;
+    silt_session_close(s);
+    return NULL;
+}
+
+world *world_open(bool in_store, silt_error *err) {
     world *w = calloc(1, sizeof *w);
     const char *tmp = getenv("TMPDIR");
     if (!w) return NULL;
@@ -198,8 +225,9 @@ world *world_open(silt_error *err) {
     }
     snprintf(w->shared, sizeof w->shared, "%s/shared", w->folder);
     snprintf(w->serial, sizeof w->serial, "%s/serial", w->folder);
-    w->plain = open_plain(w->shared, err);
-    w->serial_session = open_plain(w->serial, err);
+    w->in_store = in_store;
+    w->plain = open_plain(w, w->shared, err);
+    w->serial_session = open_plain(w, w->serial, err);
     if (w->plain && w->serial_session) return w;
     world_close(w);
     return NULL;

@@ -10,7 +10,8 @@
 typedef struct world world;
 typedef struct actor actor;
 
-world *world_open(silt_error *err);
+/** in_store: the warehouse is named by a URI, as one in a store is, where the same files stand. */
+world *world_open(bool in_store, silt_error *err);
 void world_close(world *w);
 /** Statements that make `t`; copied. */
 void world_add_setup(world *w, const char *sql);

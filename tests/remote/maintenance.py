@@ -136,6 +136,21 @@ def fetch(s, path):
     return body
 
 
+def rename(o):
+    """A managed table's folder goes where its new name says, or the table keeps its name: under another name the old one would be taken to be free, and its files with it."""
+    with tempfile.TemporaryDirectory() as names:
+        conf = {"spark.sql.warehouse.dir": o.at("warehouse"), "silt.catalog.dir": names}
+        o.run("sql", "CREATE TABLE a (id INT) USING delta; INSERT INTO a VALUES (1); CREATE TABLE e (id INT) USING delta LOCATION '%s'" % o.at("external"), conf=conf)
+        if o.server.store == "hdfs":
+            o.run("sql", "ALTER TABLE a RENAME TO b; CREATE TABLE a (id INT) USING delta; SELECT id FROM b", says="1", conf=conf)
+            o.run("sql", "DROP TABLE a; SELECT id FROM b", says="1", conf=conf)
+        else:
+            o.run("sql", "ALTER TABLE a RENAME TO b", says=r"\[UNSUPPORTED_FEATURE.RENAME_IN_OBJECT_STORE\].*" + re.escape(o.at("warehouse/a")), status=1, conf=conf)
+            o.run("sql", "SELECT id FROM b", says="TABLE_OR_VIEW_NOT_FOUND", status=1, conf=conf)
+            o.run("sql", "SELECT id FROM a", says="1", conf=conf)
+        o.run("sql", "ALTER TABLE e RENAME TO e2; INSERT INTO e2 VALUES (7); SELECT id FROM delta.`%s`" % o.at("external"), says="7", conf=conf)
+
+
 def nothing_there(o):
     """A wrong name is an error that repeats it, at the price of a look."""
     none = o.at("none")
@@ -144,7 +159,7 @@ def nothing_there(o):
         o.run(*command, says=re.escape(none), status=1, most=8)
 
 
-STEPS = (make, tell, change, crowded, publish, mend, convert, nothing_there)
+STEPS = (make, tell, change, crowded, publish, mend, convert, rename, nothing_there)
 
 
 def main():

@@ -17,6 +17,7 @@ silt_status hooked_session_open(hooked_session *h, const char *const *keys, cons
     *h = (hooked_session){.before = before, .ctx = ctx};
     TRY(silt_session_open(&options, &h->session, err));
     silt_status status = store_registry_add(h->session->stores, "file", open_hooked, h, err);
+    if (status == SILT_OK) status = store_registry_add(h->session->stores, HOOKED_SCHEME, open_hooked, h, err);
     if (status != SILT_OK) hooked_session_close(h);
     return status;
 }

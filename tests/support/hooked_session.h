@@ -8,6 +8,9 @@
 #include "silt/silt.h"
 #include "store/store.h"
 
+/** A scheme of the session's registry, beside "file": the same local files under URIs, as the tables of a store are named. */
+#define HOOKED_SCHEME "box"
+
 typedef struct hooked_session {
     silt_session *session;
     store *local; /**< under the fault store */

@@ -52,6 +52,32 @@ static const char *scanned(log_fixture *f, const table_source *t, const predicat
     return names(f, scan);
 }
 
+/* A statement that reads the table that it writes has read it, wherever the table is: no text is compared, which a store's tables have as a URI. */
+static void a_source_knows_its_table(void **state) {
+    log_fixture *f = *state;
+    put_table(f);
+    f->env.store->uri_prefix = "s3a://bucket";
+    table_source *t = open_source(f);
+    delta_snapshot *newest = log_load(f, DELTA_LATEST), *first = log_load(f, 0), *other, *elsewhere;
+    assert_true(delta_source_is_of(t, newest));
+    assert_true(delta_source_is_of(t, first));
+    assert_false(delta_source_is_of(NULL, newest));
+    str log = log_text(f, START);
+    assert_int_equal(store_put(f->store, STR("/u/_delta_log/00000000000000000000.json"), log, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    assert_int_equal(delta_snapshot_load(&f->env, STR("/u"), DELTA_LATEST, &other, &f->err), SILT_OK);
+    assert_false(delta_source_is_of(t, other)); /* another folder */
+    store *box;
+    assert_int_equal(store_memory_open(1000, &box, NULL), SILT_OK);
+    assert_int_equal(store_put(box, STR("/t/_delta_log/00000000000000000000.json"), log, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    delta_env env = {.store = box};
+    assert_int_equal(delta_snapshot_load(&env, LOG_ROOT, DELTA_LATEST, &elsewhere, &f->err), SILT_OK);
+    assert_false(delta_source_is_of(t, elsewhere)); /* the same folder of another store */
+    t->ops->release(t);
+    delta_snapshot *all[] = {newest, first, other, elsewhere};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) delta_snapshot_release(all[i]);
+    store_close(box);
+}
+
 static void whole_scan(void **state) {
     log_fixture *f = *state;
     put_table(f);
@@ -339,6 +365,7 @@ static void row_tracking(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(only_some_files), TEST(files_that_match_whole),      TEST(bounds_are_those_of_the_kept_files),
+        TEST(a_source_knows_its_table),
         TEST(whole_scan),           TEST(pruned_by_partition),
         TEST(pruned_by_statistics), TEST(unusable_statistics_keep_files),
         TEST(bad_partition_value),  TEST(counts),
