@@ -805,11 +805,11 @@ static silt_status copy_parts(const delta_segment *segment, arena *a, delta_segm
     return SILT_OK;
 }
 
-static silt_status check_parts(const delta_env *env, log_file *parts, size_t n, arena *a, bool *same, silt_error *err) {
+static silt_status check_parts(const delta_env *env, log_file *parts, size_t n, bool met_another, arena *a, bool *same, silt_error *err) {
     *same = true;
     for (size_t i = 0; i < n; i++) {
         bool one;
-        TRY(log_fetch_check(env, &parts[i], a, &one, err));
+        TRY(log_fetch_check(env, &parts[i], met_another, a, &one, err));
         *same = *same && one;
     }
     return SILT_OK;
@@ -826,12 +826,12 @@ silt_status checkpoint_read(const delta_env *env, str root, const delta_segment 
         silt_error why = {.status = SILT_OK};
         *out = (checkpoint_state){0};
         silt_status status = read_all(env, root, &now, a, out, &why), checked = SILT_OK;
-        bool hopeless = status == SILT_CANCELLED || status == SILT_NO_MEMORY || status == SILT_NOT_FOUND;
-        if (!hopeless) checked = check_parts(env, parts, now.n_checkpoint, a, &same, err);
+        bool another = log_fetch_met_another(&why), hopeless = status == SILT_CANCELLED || status == SILT_NO_MEMORY || status == SILT_NOT_FOUND;
+        if (!hopeless) checked = check_parts(env, parts, now.n_checkpoint, another, a, &same, err);
         if (status == SILT_OK && checked == SILT_OK && same) return SILT_OK;
         checkpoint_state_release(out);
         if (checked != SILT_OK) return checked;
-        if (!hopeless && !same) continue;
+        if (!hopeless && (!same || another)) continue;
         if (err) *err = why;
         return status;
     }

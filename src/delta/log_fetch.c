@@ -65,6 +65,10 @@ static bool add_dotted(path_list *l, str dotted) {
 
 /* Checkpoints have some forty leaves, of which their writers make few row groups. */
 #define CHECKPOINT_LEAVES 60
+/* One request for a footer and one for most of the file take longer than one for all of it. */
+#define WHOLE_BYTES ((int64_t)512 << 10)
+
+bool log_fetch_may_be_rewritten(str path) { return str_find_char(path_name(path), '-') == SIZE_MAX; }
 
 static silt_status make_wants(const log_file *files, size_t n, const data_type *columns, const str *more, size_t n_more, arena *a, parquet_want **out, silt_error *err) {
     path_list l = {.arena = a};
@@ -76,6 +80,8 @@ static silt_status make_wants(const log_file *files, size_t n, const data_type *
         (*out)[i] = (parquet_want){.path = files[i].path,
                                    .size_bytes = files[i].size_bytes,
                                    .tag = files[i].tag,
+                                   .proves_tag = log_fetch_may_be_rewritten(files[i].path),
+                                   .whole = files[i].size_bytes <= WHOLE_BYTES,
                                    .footer_guess = parquet_footer_guess(CHECKPOINT_LEAVES, -1, files[i].size_bytes),
                                    .paths = l.items,
                                    .n_paths = l.count};
@@ -95,9 +101,6 @@ silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size
     return ahead(fetch_wants(env, wants, n, a, &why), &why, err);
 }
 
-/* Checkpoints whose name holds an identifier (V2, sidecars) are written once; N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version. */
-static bool may_be_rewritten(str path) { return str_find_char(path_name(path), '-') == SIZE_MAX; }
-
 #define CLOCK_STEP_MS 2000 /* that a clock may be set back by meanwhile */
 
 static bool was_kept_when_listed(const delta_env *env, const log_file *f) {
@@ -115,16 +118,18 @@ static silt_status look_at(const delta_env *env, log_file *f, arena *a, silt_err
     return log_file_tag(env, &e, a, &f->tag, err);
 }
 
-silt_status log_fetch_check(const delta_env *env, log_file *f, arena *a, bool *same, silt_error *err) {
+silt_status log_fetch_check(const delta_env *env, log_file *f, bool met_another, arena *a, bool *same, silt_error *err) {
     log_file now = *f;
     *same = true;
-    if (!may_be_rewritten(f->path) || was_kept_when_listed(env, f)) return SILT_OK;
+    if (!log_fetch_may_be_rewritten(f->path) || (!met_another && (store_proves_tags(env->store) || was_kept_when_listed(env, f)))) return SILT_OK;
     TRY(look_at(env, &now, a, err));
     bool same_time = store_is_remote(env->store) || now.modified_ms == f->modified_ms; /* listings and single answers of services round it differently */
     *same = now.size_bytes == f->size_bytes && same_time && str_eq(now.tag, f->tag);
     *f = now;
     return SILT_OK;
 }
+
+bool log_fetch_met_another(const silt_error *why) { return strcmp(why->condition, "STORE_OBJECT_CHANGED") == 0; }
 
 static silt_status fetch_as_told(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
     parquet_want *want;
@@ -141,8 +146,9 @@ static silt_status fetch_unlisted(const delta_env *env, log_file f, const data_t
         bool same;
         silt_error why = {.status = SILT_OK};
         silt_status status = fetch_as_told(env, &f, columns, more, n_more, a, out, &why);
-        TRY(log_fetch_check(env, &f, a, &same, err));
-        if (!same) continue;
+        bool another = log_fetch_met_another(&why);
+        TRY(log_fetch_check(env, &f, another, a, &same, err));
+        if (!same || another) continue;
         if (status != SILT_OK && err) *err = why;
         return status;
     }

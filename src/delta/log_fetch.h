@@ -22,13 +22,18 @@ silt_status log_fetch_parquet(const delta_env *env, const log_file *f, const dat
 /** The same of several at once, best effort as log_fetch. */
 silt_status log_fetch_parquets(const delta_env *env, const log_file *files, size_t n, const data_type *columns, const str *more, size_t n_more, arena *a, silt_error *err) MUST_CHECK;
 
+/** A checkpoint file whose name holds an identifier (V2, sidecars) is written once; N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version. */
+bool log_fetch_may_be_rewritten(str path);
 /**
  * N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version, and reading one takes several reads. After the last of them: is it still the file that was listed? Then
  * all of them read it. What the cache keeps of a mixture stands under the tag of the old file, which nobody sees any more. Names that hold an identifier are written once and not looked at; nor is a file of which
- * all was kept before it was listed, since the listing told that it is that one still.
- * @param f  becomes what is there now
+ * all was kept before it was listed, since the listing told that it is that one still; nor where the store's answers told that each of them was of that version (store_proves_tags).
+ * @param met_another  see log_fetch_met_another
+ * @param f            becomes what is there now
  */
-silt_status log_fetch_check(const delta_env *env, log_file *f, arena *a, bool *same, silt_error *err) MUST_CHECK;
+silt_status log_fetch_check(const delta_env *env, log_file *f, bool met_another, arena *a, bool *same, silt_error *err) MUST_CHECK;
 #define LOG_REWRITES_MAX 8
+/** Is the error of a read (may be of none) that another version came than was listed? Then log_fetch_check is told so, and the reading begins anew. */
+bool log_fetch_met_another(const silt_error *why);
 
 #endif

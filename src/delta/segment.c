@@ -5,6 +5,10 @@
  */
 #include "delta/segment.h"
 
+#include <pthread.h>
+#include <time.h>
+
+#include "base/thread.h"
 #include "base/time.h"
 #include "base/uri.h"
 #include "delta/log_fetch.h"
@@ -285,14 +289,29 @@ static silt_status load_from(const delta_env *env, str root, int64_t hint, int64
     return *out_done ? choose(env, root, &l, version, a, out, err) : SILT_OK;
 }
 
-/* Of a remote table of which nothing is known: the table's own hint and the listing from the beginning, one beside the other. Logs are mostly short enough for one page, and then nothing is left to ask for. */
+/*
+ * Of a remote table of which nothing is known: the listing from the beginning, and beside it the table's own hint with the listing from there on. Whichever is enough first ends the other. Logs are mostly short
+ * enough for one page, and then nothing is left to ask for; the first page of a long one is a thousand files that nobody needs, which take their time.
+ */
 typedef struct first_look {
     const delta_env *env;
     str root;
-    arena *arenas[2];
-    int64_t hint;
+    int64_t version; /* that is wanted */
+    pthread_mutex_t lock;
+    pthread_cond_t page_came;
+    bool page_is_there; /* under lock: the first page, or why there is none */
+    cancel_token no_page; /* nobody needs it any more */
+    /* from the first page */
+    arena *page_arena;
+    silt_status listed;
+    silt_error why_not;
     log_listing l;
     bool all;
+    /* from the hint */
+    arena *arena;
+    int64_t hint;
+    delta_segment *out;
+    bool done; /* *out is there */
 } first_look;
 
 static silt_status list_first(first_look *f, arena *a, silt_error *err) {
@@ -300,7 +319,7 @@ static silt_status list_first(first_look *f, arena *a, silt_error *err) {
     str dir = log_path_dir(f->root, a);
     if (!dir.ptr) return error_no_memory(err);
     int64_t asked_ms = time_now_ms();
-    silt_status status = store_list_first(f->env->store, dir, a, &found, &f->all, err);
+    silt_status status = store_list_first(f->env->store, dir, &f->no_page, a, &found, &f->all, err);
     if (status == SILT_NOT_FOUND) return err_DELTA_TABLE_NOT_FOUND(err, delta_table_name(f->env, f->root, a));
     TRY(status);
     TRY(take_entries(f->env, &found, asked_ms, a, &f->l, err));
@@ -308,34 +327,86 @@ static silt_status list_first(first_look *f, arena *a, silt_error *err) {
     return SILT_OK;
 }
 
-static silt_status look_nth(void *ctx, size_t i, silt_error *err) {
-    first_look *f = ctx;
-    if (i == 0) return list_first(f, f->arenas[0], err);
-    f->hint = checkpoint_hint(f->env, f->root, f->arenas[1]);
+static silt_status look_at_page(first_look *f) {
+    f->listed = list_first(f, f->page_arena, &f->why_not);
+    pthread_mutex_lock(&f->lock);
+    f->page_is_there = true;
+    pthread_cond_signal(&f->page_came);
+    pthread_mutex_unlock(&f->lock);
+    return SILT_OK; /* what it is worth is seen when the hint's side has ended */
+}
+
+#define SHORT_LOG    500 /* versions, which may well be all of a page */
+#define PATIENCE_PER 4
+
+/* The page of a short log comes at about the time of the hint, and saves the listing behind it. Waits for a part of the time that the hint took. */
+static bool is_page_enough(first_look *f, int64_t took_ms) {
+    struct timespec until;
+    int64_t wait_ms = f->hint < SHORT_LOG ? took_ms / PATIENCE_PER + 1 : 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += wait_ms / 1000;
+    until.tv_nsec += wait_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_mutex_lock(&f->lock);
+    while (wait_ms > 0 && !f->page_is_there)
+        if (pthread_cond_timedwait(&f->page_came, &f->lock, &until) != 0) break;
+    bool enough = f->page_is_there && f->listed == SILT_OK && f->all;
+    pthread_mutex_unlock(&f->lock);
+    return enough;
+}
+
+static silt_status look_from_hint(first_look *f, silt_error *err) {
+    int64_t began_ms = time_monotonic_ms();
+    f->hint = checkpoint_hint(f->env, f->root, f->arena);
+    if (f->hint <= 0 || is_page_enough(f, time_monotonic_ms() - began_ms)) return SILT_OK;
+    TRY(load_from(f->env, f->root, f->hint, f->version, f->arena, f->out, &f->done, err));
+    if (f->done) cancel_request(&f->no_page, true);
     return SILT_OK;
 }
 
-static silt_status look_first(first_look *f, arena *a, silt_error *err) {
-    f->arenas[0] = a;
-    f->arenas[1] = arena_new();
-    if (!f->arenas[1]) return error_no_memory(err);
-    silt_status status = thread_for(2, 2, look_nth, f, err);
-    arena_free(f->arenas[1]);
+static silt_status look_nth(void *ctx, size_t i, silt_error *err) { return i == 0 ? look_at_page(ctx) : look_from_hint(ctx, err); }
+
+static void free_arena(void *a) { arena_free(a); }
+
+static silt_status look_first(first_look *f, silt_error *err) {
+    silt_error why = {0};
+    f->page_arena = arena_new();
+    if (!f->page_arena) return error_no_memory(err);
+    if (!arena_defer(f->arena, free_arena, f->page_arena)) {
+        arena_free(f->page_arena);
+        return error_no_memory(err);
+    }
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->page_came, NULL);
+    silt_status status = thread_for(2, 2, look_nth, f, &why);
+    pthread_cond_destroy(&f->page_came);
+    pthread_mutex_destroy(&f->lock);
+    if (f->done || (f->listed == SILT_OK && f->all)) return SILT_OK;
+    if (f->listed != SILT_OK) status = f->listed, why = f->why_not;
+    if (status != SILT_OK && err) *err = why;
     return status;
+}
+
+static silt_status load_unknown(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) {
+    first_look f = {.env = env, .root = root, .version = version, .arena = a, .out = out, .listed = SILT_OK, .hint = -1};
+    TRY(look_first(&f, err));
+    if (f.done) return SILT_OK;
+    if (!f.all) TRY(log_list(env, root, 0, a, &f.l, err));
+    return choose(env, root, &f.l, version, a, out, err);
 }
 
 /* What was seen here before saves the request for the table's own hint; 0: it was enough to list all. */
 static silt_status load_from_hints(const delta_env *env, str root, int64_t kept, int64_t version, arena *a, delta_segment *out, silt_error *err) {
-    first_look f = {.env = env, .root = root, .hint = -1};
+    log_listing l;
+    int64_t hint = -1;
     bool done;
+    if (kept < 0 && env->store->ops->list_first) return load_unknown(env, root, version, a, out, err);
     TRY(load_from(env, root, kept, version, a, out, &done, err));
+    if (!done && kept != 0) hint = checkpoint_hint(env, root, a);
+    if (!done && hint != kept) TRY(load_from(env, root, hint, version, a, out, &done, err));
     if (done) return SILT_OK;
-    if (kept < 0 && env->store->ops->list_first) TRY(look_first(&f, a, err));
-    else if (kept != 0) f.hint = checkpoint_hint(env, root, a);
-    if (!f.all && f.hint != kept) TRY(load_from(env, root, f.hint, version, a, out, &done, err));
-    if (done) return SILT_OK;
-    if (!f.all) TRY(log_list(env, root, 0, a, &f.l, err));
-    return choose(env, root, &f.l, version, a, out, err);
+    TRY(log_list(env, root, 0, a, &l, err));
+    return choose(env, root, &l, version, a, out, err);
 }
 
 silt_status segment_load(const delta_env *env, str root, int64_t version, arena *a, delta_segment *out, silt_error *err) {

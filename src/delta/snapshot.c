@@ -108,7 +108,19 @@ typedef struct loading {
     delta_segment segment;
     parsed_log parsed;
     checkpoint_state checkpoint;
+    /* of a remote table, whose checkpoint is read beside its commits */
+    bool checkpoint_read;
+    arena *checkpoint_arena;
+    silt_status checkpoint_status;
+    silt_error checkpoint_error;
 } loading;
+
+static silt_status load_checkpoint(loading *l, silt_error *err) {
+    if (l->segment.n_checkpoint == 0) return SILT_OK;
+    if (!l->checkpoint_read) return checkpoint_read(l->env, l->root, &l->segment, l->arena, &l->checkpoint, err);
+    if (l->checkpoint_status != SILT_OK && err) *err = l->checkpoint_error;
+    return l->checkpoint_status;
+}
 
 /* The newest protocol, checked before anything else is believed, even before a commit that cannot be parsed is complained about.
  * */
@@ -120,7 +132,7 @@ static silt_status load_protocol(loading *l, const delta_protocol **out, silt_er
         if (err) *err = l->parsed.error;
         return l->parsed.status;
     }
-    if (l->segment.n_checkpoint) TRY(checkpoint_read(l->env, l->root, &l->segment, l->arena, &l->checkpoint, err));
+    TRY(load_checkpoint(l, err));
     if (*out) return SILT_OK;
     *out = l->checkpoint.protocol;
     if (!*out) return err_DELTA_STATE_RECOVER_ERROR(err, "protocol", l->segment.version);
@@ -169,12 +181,33 @@ static silt_status fetch_checksum(loading *l, silt_error *err) {
     return log_fetch(l->env, files, g->n_commits + 1, l->arena, err);
 }
 
+static silt_status load_commits(loading *l, silt_error *err) {
+    const delta_segment *g = &l->segment;
+    TRY(fetch_checksum(l, err));
+    return replay_parse(l->env, g->commits, g->n_commits, g->version, l->arena, &l->parsed, err);
+}
+
+/* What becomes of the checkpoint counts only when the commits are known (load_protocol). */
+static silt_status load_nth(void *ctx, size_t i, silt_error *err) {
+    loading *l = ctx;
+    if (i == 0) return load_commits(l, err);
+    l->checkpoint_status = checkpoint_read(l->env, l->root, &l->segment, l->checkpoint_arena, &l->checkpoint, &l->checkpoint_error);
+    l->checkpoint_read = true;
+    return SILT_OK;
+}
+
+/* Of a remote store both are mostly a wait. */
+static silt_status load_files(loading *l, silt_error *err) {
+    if (l->segment.n_checkpoint == 0 || l->segment.n_commits == 0 || !store_is_remote(l->env->store)) return load_commits(l, err);
+    l->checkpoint_arena = arena_new();
+    return l->checkpoint_arena ? thread_for(2, 2, load_nth, l, err) : error_no_memory(err);
+}
+
 static silt_status fill(loading *l, delta_snapshot *s, silt_error *err) {
     const delta_segment *g = &l->segment;
     const delta_protocol *protocol;
     const delta_metadata *metadata;
-    TRY(fetch_checksum(l, err));
-    TRY(replay_parse(l->env, g->commits, g->n_commits, g->version, l->arena, &l->parsed, err));
+    TRY(load_files(l, err));
     TRY(load_protocol(l, &protocol, err));
     TRY(load_metadata(l, &metadata, err));
     TRY(table_state_new(protocol, metadata, &s->table, err));
@@ -194,6 +227,7 @@ static silt_status load_once(const delta_env *env, str root, int64_t version, ar
     silt_status status = fill(&l, s, err);
     parsed_log_release(&l.parsed);
     checkpoint_state_release(&l.checkpoint);
+    arena_free(l.checkpoint_arena);
     if (status == SILT_OK)
         *out = s;
     else

@@ -6,6 +6,7 @@
 #include "delta/arrow_read.h"
 #include "delta/checkpoint_read.h"
 #include "delta/json_walk.h"
+#include "delta/log_fetch.h"
 #include "delta/log_parse.h"
 #include "table/value.h"
 
@@ -109,8 +110,10 @@ typedef struct column_reader {
     const data_type *parsed; /* type of stats_parsed, NULL when it is not read */
     uint32_t k, limit;       /* next row to emit */
     int64_t row;             /* of the file, at the start of the batch */
+    bool checks_paths;       /* the file may be another one than the batch was read from */
     bool needs_parsed;       /* a row has no JSON: begin again with both columns */
-    bool stopped;            /* all rows have been emitted, or needs_parsed */
+    bool rewritten;          /* and it is: its rows are not those of the batch */
+    bool stopped;            /* all rows have been emitted, or needs_parsed, or rewritten */
 } column_reader;
 
 static void write_leaf(buf *out, const arrow_column *c, const data_type *t, int64_t i) {
@@ -182,14 +185,25 @@ static silt_status stop(column_reader *r) {
     return SILT_CANCELLED;
 }
 
+/* Whoever writes a checkpoint of that version again may have its rows in another order. Removes have no statistics, which would be another file's. */
+static bool is_of_row(const column_reader *r, const arrow_column *path, int64_t i) {
+    const file_batch *b = r->f->b;
+    uint32_t row = row_at(r->f, r->k);
+    return !r->checks_paths || file_row_is_remove(&b->rows[row]) || str_eq(arrow_str(path, i), file_batch_path(b, row));
+}
+
 static silt_status take_columns(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array, silt_error *err) {
     column_reader *r = ctx;
     arrow_column root = arrow_column_root(schema, array), add = arrow_column_field(&root, "add");
-    arrow_column stats = arrow_column_field(&add, "stats"), parsed = arrow_column_field(&add, "stats_parsed");
+    arrow_column stats = arrow_column_field(&add, "stats"), parsed = arrow_column_field(&add, "stats_parsed"), path = arrow_column_field(&add, "path");
     TRY(cancel_check(r->f->env->cancel, err));
     for (; r->k < r->limit; r->k++) {
         int64_t i = r->f->b->rows[row_at(r->f, r->k)].stats_offset - r->row;
         if (i >= array->length) break;
+        if (!is_of_row(r, &path, i)) {
+            r->rewritten = true;
+            return stop(r);
+        }
         if (!r->parsed && r->source->has_stats_parsed && arrow_is_null(&stats, i)) {
             r->needs_parsed = true;
             return stop(r);
@@ -200,12 +214,13 @@ static silt_status take_columns(void *ctx, const struct ArrowSchema *schema, con
     return r->k < r->limit ? SILT_OK : stop(r);
 }
 
-/* {add: {stats, stats_parsed}} with the types that the file has. */
+/* {add: {path, stats, stats_parsed}}: what is read of it, with the types that the file has. */
 static silt_status stats_columns(const column_reader *r, bool with_parsed, arena *a, const data_type **out_columns,
                                  const data_type **out_parsed, silt_error *err) {
-    field inner[2];
+    field inner[3];
     size_t n = 0;
     *out_parsed = NULL;
+    if (r->checks_paths) inner[n++] = field_make(STR("path"), &type_string, true);
     if (r->source->has_stats_json) inner[n++] = field_make(STR("stats"), &type_string, true);
     if (with_parsed) {
         const data_type *file;
@@ -229,21 +244,18 @@ static silt_status fetch_pass(column_reader *r, bool with_parsed, silt_error *er
     const data_type *columns;
     struct ArrowArrayStream stream = {0};
     r->row = 0;
-    r->needs_parsed = r->stopped = false;
+    r->needs_parsed = r->rewritten = r->stopped = false;
     silt_status status = stats_columns(r, with_parsed, a, &columns, &r->parsed, err);
     if (status == SILT_OK) status = checkpoint_open(r->f->env, r->source->path, columns, a, &stream, err);
     if (status == SILT_OK) status = arrow_each_batch(&stream, store_path_named(r->f->env->store, r->source->path, a), take_columns, r, err);
     arena_free(a);
-    if (r->stopped) return SILT_OK;
-    if (status == SILT_OK && r->k < r->limit) {
-        status = store_path_error(r->f->env->store, r->source->path, err_DELTA_CHECKPOINT_CORRUPT, err);
-        error_detail(err, "it has fewer rows than before");
-    }
-    return status;
+    bool shorter = !r->stopped && status == SILT_OK && r->k < r->limit;
+    if (shorter || r->rewritten) return store_path_error(r->f->env->store, r->source->path, err_STORE_OBJECT_CHANGED, err);
+    return r->stopped ? SILT_OK : status;
 }
 
 static silt_status fetch_columns(fetch *f, const batch_source *s, uint32_t k, uint32_t limit, silt_error *err) {
-    column_reader r = {.f = f, .source = s, .k = k, .limit = limit};
+    column_reader r = {.f = f, .source = s, .k = k, .limit = limit, .checks_paths = log_fetch_may_be_rewritten(s->path)};
     if (!s->has_stats_json && !s->has_stats_parsed) {
         for (; k < limit; k++) TRY(f->fn(f->ctx, k, STR_NULL, err));
         return SILT_OK;

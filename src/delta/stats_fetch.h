@@ -12,7 +12,8 @@ typedef silt_status (*stats_fn)(void *ctx, uint32_t k, str stats, silt_error *er
  * Call fn for rows[0, n) of a batch, ascending (rows NULL: 0 … n-1), with the statistics' JSON text. Statistics that a checkpoint
  * has only as columns (stats_parsed) are written as JSON. Log files are read in windows around the tokens, checkpoints as one
  * stream of that column.
- * @return NOT_FOUND (DELTA_LOG_FILE_NOT_FOUND: the log was cleaned up), CORRUPT, IO, NO_MEMORY, or what fn returned
+ * @return NOT_FOUND (DELTA_LOG_FILE_NOT_FOUND: the log was cleaned up), CORRUPT, IO (also STORE_OBJECT_CHANGED: the checkpoint was written again since, with other rows; perhaps after some were told), NO_MEMORY, or what
+ *         fn returned
  */
 silt_status stats_fetch(const delta_env *env, const file_batch *b, const uint32_t *rows, uint32_t n, stats_fn fn, void *ctx,
                         silt_error *err) MUST_CHECK;

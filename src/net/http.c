@@ -15,13 +15,14 @@
 #include "net/http_internal.h"
 
 #define PATIENCE_MAX_MS 30000
-#define POLL_MS 50 /* how late a cancellation may be noticed */
+#define POLL_MS     50 /* how late a cancellation may be noticed */
+#define POLL_OWN_MS 5  /* one of a request of its own: somebody waits for its end */
 #define GIVE_UP_SILENT_MS 1000 /* of what nobody waits for any more */
 #define GIVE_UP_MS        5000
 #define TELL_AFTER_MS     1000
 #define TELL_EACH_MS      500
 #define TELL_SILENT_MS    5000
-#define CROWD   32 /* under way: libcurl looks at all of them each time, so that it is better to let answers come together */
+#define CROWD   32 /* under way: it is better to let answers come together, so that not each of them wakes everybody */
 
 /* ---- the client ---- */
 
@@ -103,6 +104,7 @@ static void lane_free(http_lane *lane) {
         free(lane->transfers[i]);
     }
     if (lane->multi) curl_multi_cleanup(lane->multi);
+    http_events_close(lane);
     free(lane->transfers);
     free(lane);
 }
@@ -132,11 +134,15 @@ http_counts http_client_counts(const http_client *c) {
 static http_lane *lane_new(http_client *c) {
     http_lane *lane = calloc(1, sizeof *lane);
     if (!lane) return NULL;
+    lane->epoll = -1;
     lane->transfers = calloc((size_t)c->options.max_connections, sizeof *lane->transfers);
     lane->multi = curl_multi_init();
-    if (lane->transfers && lane->multi && curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)c->options.max_connections) == CURLM_OK) return lane;
-    lane_free(lane);
-    return NULL;
+    if (!lane->transfers || !lane->multi || curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)c->options.max_connections) != CURLM_OK) {
+        lane_free(lane);
+        return NULL;
+    }
+    http_events_open(lane);
+    return lane;
 }
 
 /* With `wanted` transfers at least. */
@@ -254,10 +260,8 @@ static void finish(batch *b, http_transfer *t, silt_status status, const silt_er
 
 static void begin(batch *b, http_transfer *t) {
     size_t i = b->next++;
-    CURL *easy = t->easy;
-    arena *attempt = t->attempt;
-    *t = (http_transfer){.client = b->c, .request = &b->requests[i], .out = &b->out[i], .index = i, .answer = b->a, .easy = easy,
-                         .attempt = attempt, .fd = -1};
+    *t = (http_transfer){.client = b->c, .request = &b->requests[i], .out = &b->out[i], .index = i, .answer = b->a, .easy = t->easy, .plain = t->plain,
+                         .attempt = t->attempt, .fd = -1};
     b->out[i] = (http_response){0};
     b->used++;
     atomic_fetch_add(&b->c->requests, 1);
@@ -356,15 +360,22 @@ static void sleep_ms(int64_t ms) {
     nanosleep(&t, NULL);
 }
 
-/* Until something moves, a wait is over, or it is time to look at the cancel tokens. */
-static void wait_a_little(batch *b) {
+/* How long to wait until something moves: until the next attempt is due, or it is time to look at the cancel tokens. */
+static int patience_of_loop(const batch *b) {
     int64_t now = time_monotonic_ms(), wait = POLL_MS;
     for (size_t k = 0; k < b->lane->n; k++) {
         const http_transfer *t = b->lane->transfers[k];
-        if (t->request && !t->running && t->due_ms - now < wait) wait = t->due_ms > now ? t->due_ms - now : 1;
+        if (!t->request) continue;
+        if (t->request->cancel && wait > POLL_OWN_MS) wait = POLL_OWN_MS;
+        if (!t->running && t->due_ms - now < wait) wait = t->due_ms > now ? t->due_ms - now : 1;
     }
+    return (int)wait;
+}
+
+static void move(batch *b) {
+    int wait = patience_of_loop(b);
     if (b->running >= CROWD) sleep_ms(1);
-    if (b->running) curl_multi_poll(b->lane->multi, NULL, 0, (int)wait, NULL);
+    if (b->running) http_events_move(b->lane, b->running, wait);
     else if (b->used) sleep_ms(wait);
 }
 
@@ -405,14 +416,12 @@ static void tell(batch *b) {
 
 static void run(batch *b) {
     while (b->used || (b->next < b->n && !b->enough)) {
-        int still;
         begin_more(b);
         start_due(b);
-        curl_multi_perform(b->lane->multi, &still);
+        move(b);
         collect(b);
         look_after(b);
         tell(b);
-        if ((size_t)still == b->running) wait_a_little(b);
     }
 }
 

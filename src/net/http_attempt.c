@@ -14,7 +14,7 @@
 
 #define HEADERS_MAX      1000
 #define BUFFER_BYTES       (512L << 10)
-#define SMALL_BUFFER_BYTES (16L << 10)
+#define LEAST_BUFFER_BYTES (4L << 10)
 #define BODY_AT_ONCE_MAX   ((size_t)256 << 20)
 #define TRICKLE_BYTES_PER_S 64L /* less for so long is a stall */
 #define TRICKLE_LEAST_S     30L
@@ -228,7 +228,6 @@ static bool set_rest(http_transfer *t) {
     SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)c->options.connect_timeout_ms);
-    SET(CURLOPT_MAXAGE_CONN, t->request->repeatable ? IDLE_MAX_S : IDLE_ONCE_MAX_S);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_USERAGENT, c->user_agent);
     SET(CURLOPT_PREREQFUNCTION, on_send);
@@ -255,8 +254,8 @@ static bool set_rest(http_transfer *t) {
 
 /* A handle whose last transfer broke off may keep its buffers, and refuses new sizes then; the old ones will do. */
 static void set_buffers(http_transfer *t) {
-    int64_t expected = t->request->expected_bytes;
-    (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, expected > 0 && expected < SMALL_BUFFER_BYTES ? SMALL_BUFFER_BYTES : BUFFER_BYTES);
+    int64_t expected = t->request->expected_bytes, bytes = expected > 0 && expected < BUFFER_BYTES - LEAST_BUFFER_BYTES ? expected + LEAST_BUFFER_BYTES : BUFFER_BYTES;
+    (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)bytes);
     if (body_length(t->request) > BUFFER_BYTES) (void)curl_easy_setopt(t->easy, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
 }
 
@@ -274,8 +273,21 @@ static silt_status make_handles(http_transfer *t, silt_error *err) {
     if (!t->easy) t->easy = curl_easy_init();
     if (!t->attempt || !t->easy) return error_no_memory(err);
     arena_reset(t->attempt);
-    curl_easy_reset(t->easy);
     return SILT_OK;
+}
+
+/* Of many small requests, setting the same options again would be a good part of the work. */
+static bool is_plain(const http_request *r) { return strcmp(r->method, "GET") == 0 && !has_body(r) && !r->follow && !r->negotiate; }
+
+static bool set_options(http_transfer *t, str url) {
+    bool plain = is_plain(t->request);
+    if (!t->plain || !plain) {
+        t->plain = false;
+        curl_easy_reset(t->easy);
+        if (!set_method(t) || !set_redirects(t, url) || !set_rest(t)) return false;
+        t->plain = plain;
+    }
+    return curl_easy_setopt(t->easy, CURLOPT_MAXAGE_CONN, t->request->repeatable ? IDLE_MAX_S : IDLE_ONCE_MAX_S) == CURLE_OK;
 }
 
 silt_status http_attempt_prepare(http_transfer *t, silt_error *err) {
@@ -289,10 +301,9 @@ silt_status http_attempt_prepare(http_transfer *t, silt_error *err) {
     forget_answer(t, 0);
     TRY(sign(t, &at, err));
     TRY(open_body(t, err));
-    TRY(set_headers(t, &at, err));
     const char *url = arena_cstr(t->attempt, at.url);
-    bool ok = url && set_method(t) && set_redirects(t, at.url) && set_rest(t) && curl_easy_setopt(t->easy, CURLOPT_URL, url) == CURLE_OK;
-    if (!ok) return error_no_memory(err);
+    if (!url || !set_options(t, at.url) || curl_easy_setopt(t->easy, CURLOPT_URL, url) != CURLE_OK) return error_no_memory(err);
+    TRY(set_headers(t, &at, err));
     set_buffers(t);
     return SILT_OK;
 }

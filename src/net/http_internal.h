@@ -20,6 +20,7 @@ typedef struct http_transfer {
     arena *answer; /**< the caller's: headers and body go there */
     arena *attempt; /**< of the attempt that runs; owned */
     CURL *easy;     /**< owned, kept from request to request */
+    bool plain;     /**< the handle's options are those of a plain GET, which stay from one to the next */
     struct curl_slist *header_list;
     bool prepared;     /**< signed and ready; waits for a slot of the client */
     bool running;      /**< in the multi handle, and holds a slot */
@@ -51,6 +52,9 @@ typedef struct http_lane {
     CURLM *multi;
     http_transfer **transfers; /**< room for the client's max_connections; each owned */
     size_t n;                  /**< that are there: as many as a call had under way at once */
+    int epoll;                 /**< over its connections (http_events.c) */
+    bool watches;              /**< false: libcurl's own loop looks for what moves */
+    int64_t due_ms;            /**< when libcurl wants to look at its timers; INT64_MAX: not */
 } http_lane;
 
 struct http_client {
@@ -75,6 +79,12 @@ silt_status http_attempt_prepare(http_transfer *t, silt_error *err) MUST_CHECK;
 void http_attempt_started(http_transfer *t);
 /** Release what the attempt held. */
 void http_attempt_end(http_transfer *t);
+
+/** http_events.c. A lane with its multi handle: from now on its connections are watched, where that can be. */
+void http_events_open(http_lane *lane);
+void http_events_close(http_lane *lane); /**< after its multi handle */
+/** Wait for up to wait_ms until something moves, and let libcurl do what there is to do; `running` transfers are under way. */
+void http_events_move(http_lane *lane, size_t running, int wait_ms);
 
 /** http_outcome.c: what the end of an attempt means. */
 typedef enum http_next { HTTP_DONE, HTTP_AGAIN } http_next;

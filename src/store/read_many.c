@@ -15,11 +15,16 @@ typedef struct many {
     const store_read_options *o;
 } many;
 
+static silt_status read_one(store *s, const store_range *r, silt_error *err) {
+    bool tagged = !str_is_null(r->tag) && s->ops->read_tagged;
+    return tagged ? s->ops->read_tagged(s, r->path, r->offset, r->length, r->tag, r->out, err) : store_read(s, r->path, r->offset, r->length, r->out, err);
+}
+
 silt_status store_read_range(store *s, store_range *ranges, size_t i, const store_read_options *o, silt_error *err) {
     store_range *r = &ranges[i];
     silt_error why = {.status = SILT_OK};
     silt_status status = cancel_check(o->cancel, &why);
-    if (status == SILT_OK) status = store_read(s, r->path, r->offset, r->length, r->out, &why);
+    if (status == SILT_OK) status = read_one(s, r, &why);
     if (status == SILT_OK && !buf_ok(r->out)) status = error_no_memory(&why);
     if (status == SILT_OK && o->done) status = o->done(o->ctx, i, &why);
     r->status = status;
@@ -41,6 +46,8 @@ silt_status store_read_many(store *s, store_range *ranges, size_t n, const store
     many m = {s, ranges, o};
     return thread_for(o->in_flight > 0 ? o->in_flight : store_parallel(s), n, read_nth, &m, err);
 }
+
+bool store_proves_tags(store *s) { return s->ops->proves_tags && s->ops->proves_tags(s); }
 
 int store_parallel(const store *s) { return s->ops->parallel > 0 ? s->ops->parallel : s->ops->local_ranges ? REMOTE_PARALLEL : DEFAULT_PARALLEL; }
 

@@ -88,11 +88,11 @@ silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *a
     return s->ops->list(s, without_slash(dir), start_at, recursive, a, out, err);
 }
 
-silt_status store_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+silt_status store_list_first(store *s, str dir, const cancel_token *cancel, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
     TRY(check_path(dir, err));
     *out = (store_list_result){0};
     *out_all = false;
-    return s->ops->list_first ? s->ops->list_first(s, without_slash(dir), a, out, out_all, err) : SILT_OK;
+    return s->ops->list_first ? s->ops->list_first(s, without_slash(dir), cancel, a, out, out_all, err) : SILT_OK;
 }
 
 silt_status store_remove(store *s, str path, silt_error *err) {

@@ -69,6 +69,7 @@ typedef struct store_walker {
 typedef struct store_range {
     str path;
     int64_t offset, length; /**< as store_read takes them */
+    str tag;                /**< null, or of what version the bytes must be, as store_entry tells it; looked at by stores that can tell (store_proves_tags). Bytes of another version are SILT_IO */
     buf *out;               /**< appended to; no two ranges of one call share one */
     silt_status status;     /**< out: how this range ended; SILT_CANCELLED where it was not begun */
 } store_range;
@@ -94,6 +95,7 @@ typedef struct store_sparse {
     str tag;            /**< as a listing told it; null: path and size are enough, because such files are never overwritten (data files of a log) */
     const store_span *spans;
     size_t n_spans; /**< 0: the whole file */
+    bool proves_tag; /**< it may be written again: see store_range.tag */
 } store_sparse;
 
 /** What a back end implements. Every slot must exist unless its comment says otherwise. */
@@ -131,6 +133,9 @@ typedef struct store_ops {
     int parallel;
     /** May be NULL: then store_read_many reads on `parallel` threads. Only for a store that has something better than that. `done` and `keep_going` are to be obeyed. */
     silt_status (*read_many)(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err);
+    /** May both be NULL: nobody can tell of which version bytes are. See store_range.tag and store_proves_tags. */
+    silt_status (*read_tagged)(store *s, str path, int64_t offset, int64_t length, str tag, buf *out, silt_error *err);
+    bool (*proves_tags)(store *s);
     /** May be NULL: then store_local_ranges gives local_read_path of each. The read cache has it; back ends do not. */
     silt_status (*local_ranges)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, str *out_paths, size_t *out_failed, silt_error *err);
     /** May be NULL: nothing is done. See store_drop_copy; the read cache has it. */
@@ -141,7 +146,7 @@ typedef struct store_ops {
     int64_t (*hint)(store *s, str log_dir);
     void (*set_hint)(store *s, str log_dir, int64_t version);
     /** May be NULL: nothing is told. See store_list_first. */
-    silt_status (*list_first)(store *s, str dir, arena *arena, store_list_result *out, bool *out_all, silt_error *err);
+    silt_status (*list_first)(store *s, str dir, const cancel_token *cancel, arena *arena, store_list_result *out, bool *out_all, silt_error *err);
     /** May be NULL: nothing is done. See store_fetch_ahead; the read cache has it. */
     silt_status (*fetch_ahead)(store *s, const store_sparse *files, size_t n, const cancel_token *cancel, arena *arena, silt_error *err);
     /**
@@ -185,6 +190,11 @@ silt_status store_read(store *s, str path, int64_t offset, int64_t length, buf *
 silt_status store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *o, silt_error *err) MUST_CHECK;
 /** For back ends' read_many: one of the ranges, as the options say, waited for. */
 silt_status store_read_range(store *s, store_range *ranges, size_t i, const store_read_options *o, silt_error *err) MUST_CHECK;
+/**
+ * Do answers tell of which version the bytes are, so that a range with a tag that was read is of that version, without another question? Only what was seen of this store counts: false before anything
+ * with a tag was read, and where answers came without one.
+ */
+bool store_proves_tags(store *s);
 /** The strings of *out are in arena. NOT_FOUND when absent. */
 silt_status store_stat(store *s, str path, arena *arena, store_entry *out, silt_error *err) MUST_CHECK;
 /** May two modified_ms be of one and the same write? Services tell milliseconds in listings and leave them out elsewhere (S3's Last-Modified header has none): there a whole second agrees with all of it. */
@@ -204,9 +214,9 @@ silt_status store_put_own(store *s, str path, str bytes, silt_error *err) MUST_C
 silt_status store_list(store *s, str dir, str start_at, bool recursive, arena *arena, store_list_result *out, silt_error *err) MUST_CHECK;
 /**
  * The first of what store_list tells of a folder, as much as one request gives; *out_all: it is all. For who asks before it is known from where on to list. Where one request is not what listing is made of:
- * nothing at once, and not all. NOT_FOUND as store_list
+ * nothing at once, and not all. NOT_FOUND as store_list; CANCELLED soon after `cancel` (may be NULL) says so
  */
-silt_status store_list_first(store *s, str dir, arena *arena, store_list_result *out, bool *out_all, silt_error *err) MUST_CHECK;
+silt_status store_list_first(store *s, str dir, const cancel_token *cancel, arena *arena, store_list_result *out, bool *out_all, silt_error *err) MUST_CHECK;
 /** NOT_FOUND when absent; OK where the store does not tell (S3). */
 silt_status store_remove(store *s, str path, silt_error *err) MUST_CHECK;
 silt_status store_make_dirs(store *s, str dir, silt_error *err) MUST_CHECK;

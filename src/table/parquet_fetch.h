@@ -19,6 +19,7 @@ typedef struct parquet_want {
     str path; /**< in the store */
     int64_t size_bytes; /**< as a log or a listing tells it; one that is not the file's is found out and costs a request */
     str tag;            /**< as in store_sparse */
+    bool proves_tag;    /**< so is this */
     int64_t footer_guess; /**< bytes that the footer probably has; 0: unknown */
     bool whole;           /**< all of it is wanted anyway */
     const parquet_path *paths;

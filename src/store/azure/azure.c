@@ -167,10 +167,12 @@ static str without_quotes(str tag) {
     return quoted ? str_slice(tag, 1, tag.len - 1) : tag;
 }
 
+static str azure_tag_of(const http_response *r) { return without_quotes(http_header_get(r, "etag")); }
+
 static silt_status azure_parse_info(object_store *o, const http_response *r, arena *a, object_info *out, silt_error *err) {
     (void)a;
     out->is_folder = str_eqz(http_header_get(r, "x-ms-meta-hdi_isfolder"), "true") || str_eqz(http_header_get(r, "x-ms-resource-type"), "directory");
-    out->tag = without_quotes(http_header_get(r, "etag"));
+    out->tag = azure_tag_of(r);
     bool ok = str_to_i64(http_header_get(r, "content-length"), &out->size_bytes) && out->size_bytes >= 0;
     ok = ok && http_date_parse(http_header_get(r, "last-modified"), &out->modified_ms);
     return ok ? SILT_OK : object_bad_answer(o, "Looking at", "neither length nor time", err);
@@ -333,6 +335,7 @@ static const object_driver azure_driver = {
     .dispose = azure_dispose,
     .request = azure_request,
     .parse_info = azure_parse_info,
+    .tag_of = azure_tag_of,
     .is_taken = azure_is_taken,
     .list_request = azure_list_request,
     .parse_page = azure_parse_page,

@@ -53,8 +53,8 @@ static silt_status cache_list(store *s, str dir, str start_at, bool recursive, a
     cache_known_tell(known_of(s), out->items, out->count);
     return SILT_OK;
 }
-static silt_status cache_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
-    TRY(store_list_first(inner_of(s), dir, a, out, out_all, err));
+static silt_status cache_list_first(store *s, str dir, const cancel_token *cancel, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    TRY(store_list_first(inner_of(s), dir, cancel, a, out, out_all, err));
     cache_known_tell(known_of(s), out->items, out->count);
     return SILT_OK;
 }
@@ -97,6 +97,7 @@ static silt_status cache_read_many(store *s, store_range *ranges, size_t n, cons
     if (all.in_flight <= 0 && !inner_of(s)->ops->read_many) all.in_flight = store_parallel(s);
     return store_read_many(inner_of(s), ranges, n, &all, err);
 }
+static bool cache_proves_tags(store *s) { return store_proves_tags(inner_of(s)); }
 static void cache_identity(store *s, buf *out) { inner_of(s)->ops->identity(inner_of(s), out); }
 static void cache_guard(store *s, buf *out) { inner_of(s)->ops->guard(inner_of(s), out); }
 
@@ -114,7 +115,7 @@ typedef struct look_job {
 static silt_status look_at(const look_job *j, size_t i, arena *a, silt_error *err) {
     const store_sparse *file = &j->files[i];
     cache_want *w = &j->wants[i];
-    *w = (cache_want){.path = file->path, .spans = file->spans, .n_spans = file->n_spans};
+    *w = (cache_want){.path = file->path, .tag = file->proves_tag ? file->tag : STR_NULL, .spans = file->spans, .n_spans = file->n_spans};
     TRY(cache_key_make(&j->c->folder, j->c->identity, file, a, &w->key, err));
     return cache_entry_look(&j->c->folder, &w->key, j->used_ns, a, &w->present, err);
 }
@@ -443,6 +444,7 @@ static store_ops ops_around(const store_ops *inner) {
         .drop_copy = cache_drop_copy,
         .hint = cache_hint,
         .set_hint = cache_set_hint,
+        .proves_tags = inner->proves_tags ? cache_proves_tags : NULL,
         .identity = inner->identity ? cache_identity : NULL,
         .guard = inner->guard ? cache_guard : NULL,
     };

@@ -150,6 +150,7 @@ typedef struct cache_pace {
 typedef struct cache_want {
     cache_key key;
     str path;
+    str tag; /**< of which version the bytes must be; null: nothing is asked */
     cache_spans present;
     const store_span *spans;
     size_t n_spans; /**< 0: all of it */

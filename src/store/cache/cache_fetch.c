@@ -147,7 +147,7 @@ static silt_status read_pieces(store *inner, int in_flight, fetch *f, const canc
     for (size_t i = 0; i < n; i++) {
         const piece *p = &f->plan->items[i];
         buf_init(&bytes[i], (size_t)p->length + 1);
-        f->ranges[i] = (store_range){.path = f->wants[p->want].path, .offset = p->offset, .length = p->length, .out = &bytes[i]};
+        f->ranges[i] = (store_range){.path = f->wants[p->want].path, .offset = p->offset, .length = p->length, .tag = f->wants[p->want].tag, .out = &bytes[i]};
     }
     store_read_options o = {.in_flight = inner->ops->read_many ? 0 : in_flight, .cancel = cancel, .done = keep_piece, .ctx = f};
     silt_status status = store_read_many(inner, f->ranges, n, &o, err);

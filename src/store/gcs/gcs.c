@@ -115,6 +115,8 @@ static silt_status gcs_request(object_store *o, object_verb verb, str key, http_
     return str_is_null(out->url) ? error_no_memory(err) : SILT_OK;
 }
 
+static str gcs_tag_of(const http_response *r) { return http_header_get(r, "x-goog-generation"); }
+
 static silt_status gcs_parse_info(object_store *o, const http_response *r, arena *a, object_info *out, silt_error *err) {
     str key = out->key;
     bool ok = gcs_object_parse(r->body, a, out);
@@ -320,6 +322,7 @@ static const object_driver gcs_driver = {
     .dispose = gcs_dispose,
     .request = gcs_request,
     .parse_info = gcs_parse_info,
+    .tag_of = gcs_tag_of,
     .is_taken = gcs_is_taken,
     .list_request = gcs_list_request,
     .parse_page = gcs_parse_page,

@@ -15,7 +15,7 @@
 
 silt_status object_list_page(object_store *o, const object_listing *l, str mark, arena *a, object_page *out, silt_error *err) {
     http_header headers[OBJECT_HEADERS];
-    http_request r = {.method = "GET", .headers = headers, .repeatable = true};
+    http_request r = {.method = "GET", .headers = headers, .repeatable = true, .cancel = l->cancel};
     http_response answer;
     str shown = l->prefix.len ? str_slice(l->prefix, 0, l->prefix.len - 1) : STR("");
     TRY(o->driver->list_request(o, l, mark, headers, &r, a, err));
@@ -140,8 +140,8 @@ silt_status object_store_list(store *s, str dir, str start_at, bool recursive, a
     return list_with_pages(&w, dir, err);
 }
 
-silt_status object_store_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
-    listing w = {.o = (object_store *)s, .start_at = STR_NULL, .first = true, .a = a, .out = out};
+silt_status object_store_list_first(store *s, str dir, const cancel_token *cancel, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    listing w = {.o = (object_store *)s, .start_at = STR_NULL, .l.cancel = cancel, .first = true, .a = a, .out = out};
     TRY(list_with_pages(&w, dir, err));
     *out_all = w.all;
     return SILT_OK;

@@ -128,7 +128,50 @@ static void take_back(read_state *state) {
     state->out->failed = false;
 }
 
-static silt_status read_object(object_store *o, str key, int64_t offset, int64_t length, buf *out, arena *a, silt_error *err) {
+/* ---- of which version ---- */
+
+typedef enum tag_verdict { TAG_RIGHT, TAG_OTHER } tag_verdict;
+
+#define OTHERS_MAX 12 /* nobody writes an object anew so often: a service that spells its tags in answers in a way of its own */
+
+static str without_weakness(str tag) { return str_starts_with(tag, STR("W/")) ? str_slice(tag, 2, tag.len) : tag; }
+
+static str without_quotes(str tag) { return tag.len >= 2 && tag.ptr[0] == '"' && tag.ptr[tag.len - 1] == '"' ? str_slice(tag, 1, tag.len - 1) : tag; }
+
+/* What something between has made of it: W/"x", "x-gzip". */
+static bool is_spelt_otherwise(str tag, str wanted) {
+    return str_starts_with(without_quotes(without_weakness(tag)), without_quotes(without_weakness(wanted)));
+}
+
+/* Where nothing is asked for, or answers tell nothing, all is right. */
+static tag_verdict compare_tags(object_store *o, str wanted, const http_response *answer) {
+    if (str_is_null(wanted) || !o->driver->tag_of || atomic_load(&o->tags.odd)) return TAG_RIGHT;
+    str tag = http_is_ok(answer) ? o->driver->tag_of(answer) : STR(""); /* a range beyond the end: the object had more bytes */
+    if (!str_is_null(tag) && str_eq(tag, wanted)) {
+        atomic_store(&o->tags.seen, true);
+        return TAG_RIGHT;
+    }
+    if (!str_is_null(tag) && !is_spelt_otherwise(tag, wanted)) return TAG_OTHER;
+    atomic_store(&o->tags.odd, true);
+    return TAG_RIGHT;
+}
+
+static silt_status check_tag(object_store *o, str path, str wanted, const http_response *answer, silt_error *err) {
+    if (compare_tags(o, wanted, answer) == TAG_RIGHT) return SILT_OK;
+    if (atomic_fetch_add(&o->tags.others, 1) >= OTHERS_MAX) {
+        atomic_store(&o->tags.odd, true);
+        return SILT_OK;
+    }
+    return store_path_error(&o->base, path, err_STORE_OBJECT_CHANGED, err);
+}
+
+bool object_store_proves_tags(store *s) {
+    const object_store *o = (const object_store *)s;
+    return atomic_load(&o->tags.seen) && !atomic_load(&o->tags.odd);
+}
+
+static silt_status read_object(object_store *o, str path, int64_t offset, int64_t length, str tag, buf *out, arena *a, silt_error *err) {
+    str key = object_key(path);
     http_header headers[OBJECT_HEADERS];
     http_request r;
     http_response answer;
@@ -136,6 +179,7 @@ static silt_status read_object(object_store *o, str key, int64_t offset, int64_t
     TRY(make_request(o, key, offset, length, &state, headers, &r, a, err));
     silt_status status = object_send(o, &r, "Reading", a, &answer, err);
     if (status == SILT_OK) status = check_answer(o, key, offset, length, &state, &answer, a, err);
+    if (status == SILT_OK) status = check_tag(o, path, tag, &answer, err);
     if (status != SILT_OK) take_back(&state);
     return status;
 }
@@ -144,6 +188,10 @@ static silt_status read_object(object_store *o, str key, int64_t offset, int64_t
 #define OBJECT_MAX_BYTES (INT64_C(1) << 52)
 
 silt_status object_store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
+    return object_store_read_tagged(s, path, offset, length, STR_NULL, out, err);
+}
+
+silt_status object_store_read_tagged(store *s, str path, int64_t offset, int64_t length, str tag, buf *out, silt_error *err) {
     store_entry entry;
     arena *a = arena_new();
     if (!a) return error_no_memory(err);
@@ -152,7 +200,7 @@ silt_status object_store_read(store *s, str path, int64_t offset, int64_t length
         status = s->ops->stat(s, path, a, &entry, err);
         if (status == SILT_OK && entry.is_dir) status = store_path_error(s, path, err_FILE_NOT_FOUND, err);
     } else {
-        status = read_object((object_store *)s, object_key(path), offset, length > OBJECT_MAX_BYTES ? -1 : length, out, a, err);
+        status = read_object((object_store *)s, path, offset, length > OBJECT_MAX_BYTES ? -1 : length, tag, out, a, err);
     }
     arena_free(a);
     return status;
@@ -162,7 +210,7 @@ silt_status object_store_read(store *s, str path, int64_t offset, int64_t length
 
 #define SMALL_BYTES      ((int64_t)256 << 10) /* on average */
 #define FEW              8                    /* ranges: not worth a loop */
-#define CONNECTIONS_FROM 32
+#define CONNECTIONS_FROM 64
 #define PER_CONNECTION   4 /* requests that a further connection must be good for, since it costs a handshake */
 #define LOOPS_MAX        4 /* and half of the processors: the others have something to do with what was read */
 #define AT_ONCE          1024 /* requests made before the first is sent */
@@ -203,6 +251,7 @@ static bool range_ended(void *ctx, size_t k) {
     silt_error why = {0};
     silt_status status = l->statuses[k];
     if (status == SILT_OK) status = check_answer(l->m->o, object_key(r->path), r->offset, r->length, &l->states[k], &l->answers[k], l->a, &why);
+    if (status == SILT_OK && compare_tags(l->m->o, r->tag, &l->answers[k]) != TAG_RIGHT) status = SILT_CANCELLED; /* the other way says so, or has the right one by then */
     bool missing = l->statuses[k] == SILT_OK && status == SILT_NOT_FOUND && o->keep_going;
     if (status != SILT_OK) take_back(&l->states[k]);
     if (missing) r->status = SILT_NOT_FOUND;

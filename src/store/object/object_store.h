@@ -9,6 +9,7 @@
 #define STORE_OBJECT_STORE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/temp_folder.h"
 #include "net/http.h"
@@ -35,6 +36,7 @@ typedef struct object_listing {
     str start_at; /**< null, or the least key wanted: a driver may leave it out where the service has no such thing */
     bool by_folder; /**< keys with another '/' behind the prefix are one entry, their folder */
     int limit;    /**< of items in a page; 0: as many as the service gives */
+    const cancel_token *cancel; /**< of whoever waits; may be NULL */
 } object_listing;
 
 typedef enum object_verb { OBJECT_READ, OBJECT_STAT, OBJECT_PUT, OBJECT_PUT_IF_ABSENT, OBJECT_REMOVE } object_verb;
@@ -71,6 +73,8 @@ typedef struct object_driver {
     void (*dispose)(object_store *o); /**< what the driver added to its struct */
     /** Method, URL and headers of one request about one object; headers has room for OBJECT_HEADERS. A range, the body and the rest is added by the caller. */
     silt_status (*request)(object_store *o, object_verb verb, str key, http_header *headers, http_request *out, arena *a, silt_error *err);
+    /** May be NULL: it tells none. The tag in the answer to OBJECT_READ, as listings and parse_info have it; null: there is none. */
+    str (*tag_of)(const http_response *r);
     /** From the answer to OBJECT_STAT. */
     silt_status (*parse_info)(object_store *o, const http_response *r, arena *a, object_info *out, silt_error *err);
     /** Does this answer to OBJECT_PUT_IF_ABSENT say that something was there? */
@@ -105,6 +109,10 @@ struct object_store {
     int64_t piece_bytes;   /**< of an upload in pieces */
     str log_store;         /**< that is configured and not known, so that nothing is committed; null: none */
     str temp_base;         /**< where the folder of temporary files is made, by silt.temp.dir; null: TMPDIR, else /tmp */
+    struct object_tags {
+        atomic_bool seen, odd; /**< see store_proves_tags: right ones; answers that have none, or spell them otherwise than listings: then they are not looked at any more */
+        atomic_int others;     /**< answers of another version than was asked for */
+    } tags;
     pthread_mutex_t lock;  /**< over what follows */
     temp_folder temp;      /**< not open until needed */
     struct object_early_pool *early; /**< made when needed */
@@ -113,7 +121,8 @@ struct object_store {
 /** The slots of a store that reads and writes; .name is the driver's to set. */
 #define OBJECT_STORE_READING                                                                                                               \
     .close = object_store_close, .read = object_store_read, .stat = object_store_stat, .local_read_path = object_store_local_read_path,    \
-    .identity = object_store_identity, .parallel = 32, .read_many = object_store_read_many
+    .identity = object_store_identity, .parallel = 32, .read_many = object_store_read_many, .read_tagged = object_store_read_tagged,              \
+    .proves_tags = object_store_proves_tags
 #define OBJECT_STORE_WRITING                                                                                                               \
     .put = object_store_put, .list = object_store_list, .list_first = object_store_list_first, .remove = object_store_remove,                \
     .make_dirs = object_store_make_dirs,                                                                                                   \
@@ -134,11 +143,13 @@ void object_store_patience(const store_settings *s, http_options *out);
 silt_status object_store_configure(object_store *o, const store_settings *s, silt_error *err) MUST_CHECK;
 void object_store_close(store *s);
 silt_status object_store_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) MUST_CHECK;
+silt_status object_store_read_tagged(store *s, str path, int64_t offset, int64_t length, str tag, buf *out, silt_error *err) MUST_CHECK;
+bool object_store_proves_tags(store *s);
 silt_status object_store_read_many(store *s, store_range *ranges, size_t n, const store_read_options *options, silt_error *err) MUST_CHECK;
 silt_status object_store_stat(store *s, str path, arena *a, store_entry *out, silt_error *err) MUST_CHECK;
 silt_status object_store_put(store *s, str path, str bytes, store_put_mode mode, silt_error *err) MUST_CHECK;
 silt_status object_store_list(store *s, str dir, str start_at, bool recursive, arena *a, store_list_result *out, silt_error *err) MUST_CHECK;
-silt_status object_store_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) MUST_CHECK;
+silt_status object_store_list_first(store *s, str dir, const cancel_token *cancel, arena *a, store_list_result *out, bool *out_all, silt_error *err) MUST_CHECK;
 silt_status object_store_walk(store *s, str dir, const store_walker *w, silt_error *err) MUST_CHECK;
 silt_status object_store_remove(store *s, str path, silt_error *err) MUST_CHECK;
 silt_status object_store_remove_below(store *s, str dir, const str *names, size_t n, silt_status *out, silt_error *err) MUST_CHECK;

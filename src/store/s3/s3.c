@@ -73,7 +73,8 @@ static silt_status sign(void *ctx, const http_request *r, http_attempt *at, silt
     memcpy(region, s->region, sizeof region);
     int64_t now = time_now_ms() + s->clock_ahead_ms;
     pthread_mutex_unlock(&s->lock);
-    s3_signing signing = {.identity = &identity, .region = s->settings.google ? STR("auto") : str_of(region), .service = s->settings.google ? "storage" : "s3", .now_ms = now, .payload = payload};
+    s3_signing signing = {.identity = &identity, .region = s->settings.google ? STR("auto") : str_of(region), .service = s->settings.google ? "storage" : "s3", .now_ms = now, .payload = payload,
+                          .kept = &s->signing_key};
     return s3_sign(&signing, r->method, at, err);
 }
 
@@ -119,6 +120,17 @@ static bool is_one_of(str code, const char *const *codes, size_t n) {
 }
 
 /*
+ * "Try again", says the service of an unconditional put beside another of that key; versitygw says "is a directory" where two first files of one folder come at once. A conditional put's 409 is is_unsettled's.
+ */
+static bool is_aborted(const http_request *q, const http_response *r, arena *a) {
+    static const char *const aborted[] = {"OperationAborted", "ExistingObjectIsDirectory"};
+    s3_fault f = {STR_NULL, STR_NULL, STR_NULL};
+    for (size_t i = 0; i < q->n_headers; i++)
+        if (str_eq_fold(q->headers[i].name, STR("If-None-Match"))) return false;
+    return strcmp(q->method, "PUT") == 0 && q->repeatable && s3_fault_parse(r->body, a, &f) && is_one_of(f.code, aborted, ARRAY_LEN(aborted));
+}
+
+/*
  * Should the request be sent once more? (The caller does so a few times at most.) What is learned may be known already, by another thread's request: this one was signed before.
  * An answer to HEAD has no body that would name its error.
  */
@@ -126,6 +138,7 @@ static bool s3_again(object_store *o, const http_request *q, const http_response
     static const char *const passing[] = {"RequestTimeout", "SlowDown", "InternalError"};
     s3_store *s = (s3_store *)o;
     s3_fault f = {STR_NULL, STR_NULL, STR_NULL};
+    if (r->status == 409) return is_aborted(q, r, a);
     bool redirects = r->status == 301 || r->status == 307;
     if (!redirects && r->status != 400 && r->status != 403) return false;
     bool silent = !s3_fault_parse(r->body, a, &f) && strcmp(q->method, "HEAD") == 0;
@@ -166,12 +179,14 @@ silt_status s3_request(object_store *o, object_verb verb, str key, http_header *
     return ok ? SILT_OK : error_no_memory(err);
 }
 
+static str tag_of(const http_response *r) { return http_header_get(r, "etag"); }
+
 static silt_status parse_info(object_store *o, const http_response *r, arena *a, object_info *out, silt_error *err) {
     (void)a;
     str length = http_header_get(r, "content-length");
     if (!str_to_i64(length, &out->size_bytes) || out->size_bytes < 0) return object_bad_answer(o, "Looking at an object", "no Content-Length", err);
     if (!http_date_parse(http_header_get(r, "last-modified"), &out->modified_ms)) return object_bad_answer(o, "Looking at an object", "no Last-Modified", err);
-    out->tag = http_header_get(r, "etag");
+    out->tag = tag_of(r);
     return SILT_OK;
 }
 
@@ -266,8 +281,8 @@ static silt_status s3_list(store *s, str dir, str start_at, bool recursive, aren
 }
 
 /* What is in DynamoDB belongs to a listing too, and would have to be asked for. */
-static silt_status s3_list_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
-    return ((s3_store *)s)->dynamodb && dynamodb_is_log(dir) ? SILT_OK : object_store_list_first(s, dir, a, out, out_all, err);
+static silt_status s3_list_first(store *s, str dir, const cancel_token *cancel, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+    return ((s3_store *)s)->dynamodb && dynamodb_is_log(dir) ? SILT_OK : object_store_list_first(s, dir, cancel, a, out, out_all, err);
 }
 
 /* ---- the rest ---- */
@@ -301,6 +316,7 @@ static void dispose(object_store *o) {
     s3_probe_wait(s);
     dynamodb_close(s->dynamodb);
     s3_credentials_free(s->credentials);
+    s3_signing_key_dispose(&s->signing_key);
     s3_last_free(s->last);
     pthread_mutex_destroy(&s->lock);
     pthread_mutex_destroy(&s->prover_lock);
@@ -331,6 +347,7 @@ static const object_driver driver = {
     .dispose = dispose,
     .request = s3_request,
     .parse_info = parse_info,
+    .tag_of = tag_of,
     .is_taken = is_taken,
     .is_unsettled = is_unsettled,
     .again = s3_again,
@@ -392,6 +409,7 @@ static silt_status open_store(const opening *w, arena *a, store **out, silt_erro
     TRY(object_store_new(&driver, sizeof(s3_store), &options, &o, err));
     s3_store *s = (s3_store *)o;
     pthread_mutex_init(&s->lock, NULL);
+    s3_signing_key_init(&s->signing_key);
     pthread_mutex_init(&s->prover_lock, NULL);
     silt_status status = read_settings(w, o->settings, &s->settings, err);
     if (status == SILT_OK) status = open_parts(s, w->authority, w->settings, err);

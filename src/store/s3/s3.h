@@ -17,12 +17,23 @@ typedef struct s3_identity {
     str session_token;          /**< null: none */
 } s3_identity;
 
+/** The key that was derived last from a secret, for as long as secret, day, region and service stay: four hashes fewer per request. It is as secret as what it was made of. Any thread, once begun. */
+typedef struct s3_signing_key {
+    pthread_mutex_t lock; /**< over what follows */
+    size_t made_of_len;   /**< 0: there is none yet */
+    char made_of[512];
+    uint8_t key[32];
+} s3_signing_key;
+void s3_signing_key_init(s3_signing_key *k);
+void s3_signing_key_dispose(s3_signing_key *k); /**< nothing stays of it in memory */
+
 typedef struct s3_signing {
     const s3_identity *identity;
     str region;
     const char *service; /**< "s3", "sts", "dynamodb"; "storage": Google's, with its own words for the same (GOOG4-HMAC-SHA256, x-goog-…) */
     int64_t now_ms;
     str payload; /**< sha256 of the body in hex, or "UNSIGNED-PAYLOAD" */
+    s3_signing_key *kept; /**< NULL: the key is derived each time */
 } s3_signing;
 
 /** Adds x-amz-date, x-amz-content-sha256 (services s3 and storage), x-amz-security-token and Authorization to the attempt's headers; signs its URL, method and all headers. At most 4 headers. */
@@ -164,6 +175,7 @@ typedef struct s3_store {
     object_store base;
     s3_settings settings;
     s3_credentials *credentials; /**< NULL: anonymous */
+    s3_signing_key signing_key;  /**< has a lock of its own */
     pthread_mutex_t lock;        /**< over what follows */
     char region[64];             /**< in use: as set, then as the service corrected it */
     int64_t clock_ahead_ms;      /**< of the service's clock before ours */

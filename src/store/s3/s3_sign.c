@@ -23,8 +23,13 @@ static void hex(const uint8_t *bytes, char out[65]) {
 }
 
 void s3_sha256_hex(str bytes, char out[65]) {
+    static const char of_nothing[65] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; /* which reading sends */
+    if (bytes.len == 0) {
+        memcpy(out, of_nothing, sizeof of_nothing);
+        return;
+    }
     uint8_t digest[EVP_MAX_MD_SIZE];
-    if (EVP_Digest(bytes.ptr ? bytes.ptr : "", bytes.len, digest, NULL, EVP_sha256(), NULL)) hex(digest, out);
+    if (EVP_Digest(bytes.ptr, bytes.len, digest, NULL, EVP_sha256(), NULL)) hex(digest, out);
     else out[0] = '\0';
 }
 
@@ -122,6 +127,40 @@ static void add(http_attempt *at, const char *name, str value) { at->headers[at-
 
 static bool is_google(const s3_signing *s) { return strcmp(s->service, "storage") == 0; }
 
+void s3_signing_key_init(s3_signing_key *k) {
+    *k = (s3_signing_key){.made_of_len = 0};
+    pthread_mutex_init(&k->lock, NULL);
+}
+
+void s3_signing_key_dispose(s3_signing_key *k) {
+    pthread_mutex_destroy(&k->lock);
+    explicit_bzero(k, sizeof *k);
+}
+
+/* What a key is made of; 0: too long to be kept. */
+static size_t made_of(const s3_signing *s, str day, char *out, size_t size) {
+    int n = snprintf(out, size, "%.*s/%.*s/%s/%.*s", STR_ARG(day), STR_ARG(s->region), s->service, STR_ARG(s->identity->secret_key));
+    return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+static bool find_key(s3_signing_key *k, const char *of, size_t of_len, uint8_t key[SHA256_BYTES]) {
+    pthread_mutex_lock(&k->lock);
+    bool same = of_len > 0 && k->made_of_len == of_len && memcmp(k->made_of, of, of_len) == 0;
+    if (same) memcpy(key, k->key, SHA256_BYTES);
+    pthread_mutex_unlock(&k->lock);
+    return same;
+}
+
+static void keep_key(s3_signing_key *k, const char *of, size_t of_len, const uint8_t key[SHA256_BYTES]) {
+    if (of_len == 0) return;
+    pthread_mutex_lock(&k->lock);
+    explicit_bzero(k->made_of, sizeof k->made_of);
+    memcpy(k->made_of, of, of_len);
+    k->made_of_len = of_len;
+    memcpy(k->key, key, SHA256_BYTES);
+    pthread_mutex_unlock(&k->lock);
+}
+
 static bool derive_key(const s3_signing *s, str day, arena *a, uint8_t key[SHA256_BYTES]) {
     str first = arena_printf(a, "%s%.*s", is_google(s) ? "GOOG4" : "AWS4", STR_ARG(s->identity->secret_key));
     if (str_is_null(first)) return false;
@@ -130,6 +169,16 @@ static bool derive_key(const s3_signing *s, str day, arena *a, uint8_t key[SHA25
     hmac(key, SHA256_BYTES, str_of(s->service), key);
     hmac(key, SHA256_BYTES, is_google(s) ? STR("goog4_request") : STR("aws4_request"), key);
     return true;
+}
+
+static bool get_key(const s3_signing *s, str day, arena *a, uint8_t key[SHA256_BYTES]) {
+    char of[sizeof s->kept->made_of];
+    if (!s->kept) return derive_key(s, day, a, key);
+    size_t n = made_of(s, day, of, sizeof of);
+    bool ok = find_key(s->kept, of, n, key);
+    if (!ok && (ok = derive_key(s, day, a, key))) keep_key(s->kept, of, n, key);
+    explicit_bzero(of, sizeof of);
+    return ok;
 }
 
 static bool authorize(const s3_signing *s, const char *method, http_attempt *at, const char *stamp, buf *canonical, buf *names) {
@@ -142,7 +191,7 @@ static bool authorize(const s3_signing *s, const char *method, http_attempt *at,
     const char *algorithm = is_google(s) ? "GOOG4-HMAC-SHA256" : "AWS4-HMAC-SHA256", *end = is_google(s) ? "goog4_request" : "aws4_request";
     str scope = arena_printf(a, "%.*s/%.*s/%s/%s", STR_ARG(day), STR_ARG(s->region), s->service, end);
     str text = arena_printf(a, "%s\n%s\n%.*s\n%s", algorithm, stamp, STR_ARG(scope), digest);
-    if (str_is_null(scope) || str_is_null(text) || !derive_key(s, day, a, key)) return false;
+    if (str_is_null(scope) || str_is_null(text) || !get_key(s, day, a, key)) return false;
     hmac(key, SHA256_BYTES, text, key);
     hex(key, digest);
     str value = arena_printf(a, "%s Credential=%.*s/%.*s,SignedHeaders=%.*s,Signature=%s", algorithm, STR_ARG(s->identity->access_key), STR_ARG(scope),

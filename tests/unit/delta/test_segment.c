@@ -3,7 +3,9 @@
 #include "read_support.h"
 
 #include <stdio.h>
+#include <time.h>
 
+#include "base/time.h"
 #include "delta/segment.h"
 
 static delta_segment segment(log_fixture *f, int64_t version) {
@@ -197,12 +199,19 @@ typedef struct paged {
     store *inner;
     size_t page;      /* entries */
     int64_t kept;     /* the hint on the local disk */
+    int page_ms, hint_ms; /* how long a first page and _last_checkpoint take */
     int firsts, lists, hints; /* requests: a first page, a listing, _last_checkpoint; from two threads */
+    bool abandoned;   /* nobody waited for the first page any more */
 } paged;
+
+static void sleep_ms(int ms) { nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL); }
 
 static silt_status paged_read(store *s, str path, int64_t offset, int64_t length, buf *out, silt_error *err) {
     paged *p = (paged *)s;
-    if (str_ends_with(path, STR("_last_checkpoint"))) p->hints++;
+    if (str_ends_with(path, STR("_last_checkpoint"))) {
+        p->hints++;
+        sleep_ms(p->hint_ms);
+    }
     return store_read(p->inner, path, offset, length, out, err);
 }
 
@@ -212,9 +221,14 @@ static silt_status paged_list(store *s, str dir, str start_at, bool recursive, a
     return store_list(p->inner, dir, start_at, recursive, a, out, err);
 }
 
-static silt_status paged_first(store *s, str dir, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
+static silt_status paged_first(store *s, str dir, const cancel_token *cancel, arena *a, store_list_result *out, bool *out_all, silt_error *err) {
     paged *p = (paged *)s;
     p->firsts++;
+    for (int64_t began_ms = time_monotonic_ms(); time_monotonic_ms() < began_ms + p->page_ms && !p->abandoned;) {
+        sleep_ms(1);
+        p->abandoned = cancel_is_requested(cancel);
+    }
+    if (p->abandoned) return err_OPERATION_CANCELLED(err);
     silt_status status = store_list(p->inner, dir, STR_NULL, false, a, out, err);
     *out_all = out->count <= p->page;
     if (!*out_all) out->count = p->page;
@@ -245,6 +259,7 @@ static delta_segment segment_of_pages(log_fixture *f, paged *p, int64_t version,
     p->ops.hint = paged_hint;
     p->ops.set_hint = paged_set_hint;
     p->firsts = p->lists = p->hints = 0;
+    p->abandoned = false;
     delta_env env = f->env;
     env.store = &p->base;
     f->err = (silt_error){0};
@@ -256,7 +271,7 @@ static delta_segment segment_of_pages(log_fixture *f, paged *p, int64_t version,
 
 static void one_page_is_enough(void **state) {
     log_fixture *f = *state;
-    paged p = {.page = 100, .kept = -1};
+    paged p = {.page = 100, .kept = -1, .hint_ms = 30};
     commits(f, 0, 9);
     assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 0, 1").n_commits, 10);
     assert_int_equal(p.kept, 0); /* all is to be listed, and nothing else to be asked for */
@@ -289,6 +304,36 @@ static void one_page_is_not_enough(void **state) {
     p.kept = -1;
     log_put(f, "_last_checkpoint", "{'version':7}");
     assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 2, 1").version, 9);
+}
+
+/* The first page of a long log takes its time: who knows where the checkpoint is does not wait for it. */
+static void the_hint_is_quicker_than_the_page(void **state) {
+    log_fixture *f = *state;
+    paged p = {.page = 4, .kept = -1, .page_ms = 20000};
+    commits(f, 0, 9);
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    log_put(f, "_last_checkpoint", "{'version':6}");
+    delta_segment g = segment_of_pages(f, &p, DELTA_LATEST, "1, 1, 1");
+    assert_true(p.abandoned);
+    assert_int_equal(g.checkpoint_version, 6);
+    assert_int_equal(g.n_commits, 3);
+    assert_int_equal(p.kept, 6);
+    p = (paged){.page = 100, .kept = -1, .page_ms = 50, .hint_ms = 1};
+    log_put(f, "_last_checkpoint", "{'version':7}"); /* where no checkpoint is: then the page is waited for */
+    assert_int_equal(segment_of_pages(f, &p, DELTA_LATEST, "1, 1, 1").checkpoint_version, 6);
+    assert_false(p.abandoned);
+}
+
+/* The page of a short log comes a moment behind the hint, and is worth that moment: nothing more is asked for. */
+static void a_page_that_is_a_little_late(void **state) {
+    log_fixture *f = *state;
+    paged p = {.page = 100, .kept = -1, .page_ms = 840, .hint_ms = 800};
+    commits(f, 0, 9);
+    log_put(f, log_name(f, 6, ".checkpoint.parquet"), "x");
+    log_put(f, "_last_checkpoint", "{'version':6}");
+    delta_segment g = segment_of_pages(f, &p, DELTA_LATEST, "1, 0, 1");
+    assert_int_equal(g.checkpoint_version, 6);
+    assert_int_equal(g.n_commits, 3);
 }
 
 static void pages_of_what_is_no_whole_log(void **state) {
@@ -360,6 +405,8 @@ int main(void) {
         TEST(commits_that_arrive_during_the_listing),
         TEST(one_page_is_enough),
         TEST(one_page_is_not_enough),
+        TEST(the_hint_is_quicker_than_the_page),
+        TEST(a_page_that_is_a_little_late),
         TEST(pages_of_what_is_no_whole_log),
         TEST(cleaned_up_log),
         TEST(no_table),

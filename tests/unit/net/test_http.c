@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/time.h"
-#include "net/http.h"
+#include "net/http_internal.h"
 #include "support/tiny_server.h"
 
 typedef struct world {
@@ -507,6 +507,63 @@ static void threads_share_a_client(void **state) {
     assert_int_equal(http_client_counts(w->client).requests, 480);
 }
 
+/* A handle keeps what it was set to for a plain GET, and for nothing else. */
+static void one_kind_of_request_after_another(void **state) {
+    static const struct { const char *method; const char *body; bool follow, repeatable; } kinds[] = {
+        {"GET", "", false, true}, {"GET", "", false, false}, {"PUT", "a body", false, false}, {"GET", "", false, true}, {"HEAD", "", false, true}, {"GET", "", false, true},
+        {"GET", "", true, true},  {"GET", "", false, true},  {"DELETE", "", false, true},     {"GET", "of a GET", false, true}, {"GET", "", false, true}, {"POST", "", false, false}, {"GET", "", false, true}};
+    world *w = *state;
+    http_response r;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        http_request q = request(w, kinds[i].method, kinds[i].follow ? "/led" : "/k");
+        http_header mine = {STR("Authorization"), arena_printf(w->a, "number %zu", i)};
+        q.headers = &mine;
+        q.n_headers = i % 3 != 0;
+        q.body = str_of(kinds[i].body);
+        q.follow = kinds[i].follow;
+        q.repeatable = kinds[i].repeatable;
+        assert_int_equal(http_send(w->client, &q, w->a, &r, &w->err), SILT_OK);
+        assert_int_equal(r.status, 200);
+        assert_string_equal(w->methods[i], kinds[i].method);
+        assert_string_equal(w->bodies[i], kinds[i].body);
+        assert_string_equal(w->auth[i], q.n_headers ? mine.value.ptr : "");
+    }
+    assert_int_equal(w->connections, 1);
+}
+
+/* The system has no room for epoll: libcurl's own loop does the same. */
+static void without_epoll(void **state) {
+    world *w = *state;
+    enum { N = 60 };
+    http_request requests[N];
+    http_response answers[N];
+    silt_status statuses[N];
+    requests[0] = request(w, "GET", "/first");
+    assert_int_equal(http_send(w->client, &requests[0], w->a, &answers[0], &w->err), SILT_OK);
+    http_lane *lane = w->client->idle;
+    assert_true(lane->watches);
+    close(lane->epoll);
+    lane->epoll = -1;
+    w->ways[3] = TINY_RESET;
+    w->ways[5] = TINY_CUT;
+    w->ways[9] = TINY_STALL;
+    w->statuses[11] = 503;
+    for (int i = 0; i < N; i++) {
+        requests[i] = request(w, "PUT", "/n");
+        requests[i].body = arena_printf(w->a, "body %d", i);
+        requests[i].repeatable = true;
+    }
+    assert_int_equal(http_send_many(w->client, requests, N, 16, w->a, answers, statuses, &w->err), SILT_OK);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(answers[i].status, 200);
+        assert_true(str_eq(answers[i].body, requests[i].body));
+    }
+    assert_false(lane->watches);
+    cancel_token stop = {1};
+    requests[0].cancel = &stop;
+    assert_int_equal(http_send(w->client, &requests[0], w->a, &answers[0], &w->err), SILT_CANCELLED);
+}
+
 static void encoding(void **state) {
     world *w = *state;
     assert_true(str_eqz(http_encode(STR("a b/c+d%e~é"), false, w->a), "a%20b%2Fc%2Bd%25e~%C3%A9"));
@@ -529,6 +586,7 @@ int main(void) {
         HTTP_TEST(too_long_an_answer),        HTTP_TEST(cancelled),
         HTTP_TEST(redirects),                 HTTP_TEST(many_at_once),
         HTTP_TEST(many_stop_at_a_failure),    HTTP_TEST(threads_share_a_client),
+        HTTP_TEST(one_kind_of_request_after_another), HTTP_TEST(without_epoll),
         HTTP_TEST(encoding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

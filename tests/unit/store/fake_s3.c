@@ -126,6 +126,10 @@ static void put(exchange *x) {
         f->conflicts--;
         return fault(x, 409, "ConditionalRequestConflict", "");
     }
+    if (!conditional && f->aborts > 0) {
+        f->aborts--;
+        return fault(x, 409, "OperationAborted", "");
+    }
     if (conditional && f->lets_two_win && fake_s3_find(f, key)) {
         f->lets_two_win = false;
         conditional = false;
@@ -268,7 +272,8 @@ static void get(exchange *x) {
         add_header(x, arena_printf(x->arena, "Content-Range: bytes %zu-%zu/%zu", from, to - 1, o->bytes.len).ptr);
     }
     add_header(x, "Last-Modified: Mon, 30 Nov 2026 08:00:00 GMT");
-    add_header(x, "ETag: \"e\"");
+    const char *tag = x->f->tag ? x->f->tag : "e";
+    if (*tag) add_header(x, arena_printf(x->arena, "ETag: \"%s\"", tag).ptr);
     buf_append_bytes(&x->a->body, o->bytes.ptr + from, to - from);
 }
 

@@ -43,8 +43,10 @@ typedef struct fake_s3 {
     tiny_way fault;
     bool fault_after;
     int conflicts; /* so many conditional puts get 409 ConditionalRequestConflict */
+    int aborts; /* so many other puts get 409 OperationAborted */
     int throttles; /* so many DynamoDB calls are throttled */
     bool items_vanish; /* PutItem is answered, but nothing is kept */
+    const char *tag; /* ETag of what is read; NULL: "e"; empty: none */
     /* what it saw */
     int n_puts, n_parts, n_gets, n_heads, n_lists, n_deletes, n_multi_deletes, n_posts, n_of_faulty, uploads_open;
     int n_put_items, n_queries;

@@ -578,16 +578,16 @@ static void the_first_page_alone(void **state) {
     bool all = true;
     w->pages[0] = LIST("", "m1"); /* an empty page says nothing */
     w->pages[1] = LIST(ITEM("t/a") ITEM("t/b"), "m2");
-    assert_int_equal(store_list_first(w->store, STR("/t/"), w->a, &list, &all, &w->err), SILT_OK);
+    assert_int_equal(store_list_first(w->store, STR("/t/"), NULL, w->a, &list, &all, &w->err), SILT_OK);
     assert_false(all);
     assert_int_equal(list.count, 2);
     assert_int_equal(w->n_lists, 2);
     w->pages[2] = LIST(ITEM("t/a"), "");
-    assert_int_equal(store_list_first(w->store, STR("/t"), w->a, &list, &all, &w->err), SILT_OK);
+    assert_int_equal(store_list_first(w->store, STR("/t"), NULL, w->a, &list, &all, &w->err), SILT_OK);
     assert_true(all);
     assert_int_equal(list.count, 1);
     w->pages[3] = LIST("", "");
-    assert_int_equal(store_list_first(w->store, STR("/t"), w->a, &list, &all, &w->err), SILT_NOT_FOUND);
+    assert_int_equal(store_list_first(w->store, STR("/t"), NULL, w->a, &list, &all, &w->err), SILT_NOT_FOUND);
 }
 
 static void markers_of_folders_are_no_files(void **state) {

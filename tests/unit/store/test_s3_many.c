@@ -193,6 +193,101 @@ static void a_cancelled_call_ends(void **state) {
     assert_int_equal(w->fake->n_gets, 0);
 }
 
+/* ---- of which version ---- */
+
+/* n ranges that are to be of version "e". */
+static silt_status read_tagged(world *w, size_t n) {
+    store_read_options o = {.done = told, .ctx = w};
+    for (size_t i = 0; i < n; i++) {
+        w->ranges[i].tag = STR("\"e\"");
+        w->told[i] = 0;
+        buf_clear(&w->bytes[i]);
+    }
+    w->err = (silt_error){.status = SILT_OK};
+    return store_read_many(w->s, w->ranges, n, &o, &w->err);
+}
+
+static void tags_in_answers_prove_the_version(void **state) {
+    world *w = *state;
+    make_ranges(w);
+    open_store(w);
+    assert_false(store_proves_tags(w->s)); /* nothing was seen */
+    assert_int_equal(read_tagged(w, 1), SILT_OK);
+    assert_range(w, 0);
+    assert_true(store_proves_tags(w->s));
+    assert_int_equal(read_tagged(w, RANGES), SILT_OK);
+    for (size_t i = 0; i < RANGES; i++) assert_range(w, i);
+    assert_true(store_proves_tags(w->s));
+    assert_int_equal(w->fake->n_heads, 0);
+    assert_int_equal(w->fake->n_gets, RANGES + 1);
+}
+
+static void bytes_of_another_version_are_an_error(void **state) {
+    world *w = *state;
+    make_ranges(w);
+    open_store(w);
+    assert_int_equal(read_tagged(w, 1), SILT_OK);
+    w->fake->tag = "f";
+    assert_int_equal(read_tagged(w, 1), SILT_IO);
+    assert_string_equal(w->err.condition, "STORE_OBJECT_CHANGED");
+    assert_non_null(strstr(w->err.message, "/t/x"));
+    assert_int_equal(w->bytes[0].len, 0);
+    assert_true(store_proves_tags(w->s)); /* they do tell */
+    assert_int_equal(read_tagged(w, RANGES), SILT_IO); /* many at once */
+    assert_string_equal(w->err.condition, "STORE_OBJECT_CHANGED");
+}
+
+static void answers_without_a_tag_prove_nothing(void **state) {
+    world *w = *state;
+    make_ranges(w);
+    open_store(w);
+    w->fake->tag = "";
+    assert_int_equal(read_tagged(w, RANGES), SILT_OK);
+    assert_range(w, RANGES - 1);
+    assert_false(store_proves_tags(w->s));
+    w->fake->tag = NULL;
+    assert_int_equal(read_tagged(w, 1), SILT_OK);
+    assert_false(store_proves_tags(w->s));
+    assert_int_equal(w->fake->n_heads, 0);
+}
+
+/* A proxy that spells the tags of bodies its own way: the object can be read as ever. */
+static void tags_that_are_spelt_otherwise_prove_nothing(void **state) {
+    world *w = *state;
+    make_ranges(w);
+    open_store(w);
+    w->fake->tag = "e-gzip";
+    assert_int_equal(read_tagged(w, RANGES), SILT_OK);
+    for (size_t i = 0; i < RANGES; i++) assert_range(w, i);
+    assert_false(store_proves_tags(w->s));
+    assert_int_equal(w->fake->n_gets, RANGES);
+}
+
+/* A service whose answers to reading have tags of another kind is not told from one where something is written anew again and again: after a few times all is left to who reads. */
+static void tags_of_another_kind_prove_nothing(void **state) {
+    world *w = *state;
+    int refused = 0;
+    make_ranges(w);
+    open_store(w);
+    w->fake->tag = "other";
+    while (read_tagged(w, 1) != SILT_OK) refused++;
+    assert_int_equal(refused, 12);
+    assert_range(w, 0);
+    assert_false(store_proves_tags(w->s));
+}
+
+/* Of an object that became shorter a range may lie beyond the end, and the answer to that has no tag. */
+static void a_shorter_version_is_an_error(void **state) {
+    world *w = *state;
+    make_ranges(w);
+    open_store(w);
+    fake_s3_set(w->fake, "t/x", "short");
+    w->fake->tag = "f";
+    w->ranges[0].offset = 1000;
+    assert_int_equal(read_tagged(w, 1), SILT_IO);
+    assert_string_equal(w->err.condition, "STORE_OBJECT_CHANGED");
+}
+
 /* ---- files that are sent while they are written ---- */
 
 static unsigned char pattern(size_t i) { return (unsigned char)(i * 31 % 251); }
@@ -386,6 +481,12 @@ int main(void) {
         S3_TEST(beyond_the_end_is_what_is_there),
         S3_TEST(who_takes_the_bytes_may_stop_it),
         S3_TEST(a_cancelled_call_ends),
+        S3_TEST(tags_in_answers_prove_the_version),
+        S3_TEST(bytes_of_another_version_are_an_error),
+        S3_TEST(answers_without_a_tag_prove_nothing),
+        S3_TEST(tags_that_are_spelt_otherwise_prove_nothing),
+        S3_TEST(tags_of_another_kind_prove_nothing),
+        S3_TEST(a_shorter_version_is_an_error),
         S3_TEST(pieces_go_out_early),
         S3_TEST(a_file_of_whole_pieces),
         S3_TEST(a_small_file_goes_as_ever),

@@ -47,6 +47,40 @@ static void published_signatures(void **state) {
                      "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"); /* in any order */
 }
 
+/* The signature of one request by `s`, in `a`. */
+static str signature_of(s3_signing s, s3_signing_key *kept, arena *a) {
+    http_header headers[12] = {{STR("Range"), STR("bytes=0-9")}};
+    http_attempt at = {.arena = a, .headers = headers, .n_headers = 1, .url = STR("https://examplebucket.s3.amazonaws.com/test.txt")};
+    s.payload = STR(EMPTY);
+    s.kept = kept;
+    assert_int_equal(s3_sign(&s, "GET", &at, NULL), SILT_OK);
+    return headers[at.n_headers - 1].value;
+}
+
+static void a_kept_key_signs_as_a_derived_one(void **state) {
+    (void)state;
+    static char long_secret[600];
+    memset(long_secret, 's', sizeof long_secret);
+    const s3_identity other = {example.access_key, STR("another+secret"), STR_NULL}, longest = {example.access_key, {long_secret, sizeof long_secret}, STR_NULL};
+    const s3_signing each[] = {
+        {.identity = &example, .region = STR("us-east-1"), .service = "s3", .now_ms = DAY},      {.identity = &example, .region = STR("us-east-1"), .service = "s3", .now_ms = DAY + 5000},
+        {.identity = &example, .region = STR("us-east-1"), .service = "s3", .now_ms = DAY + 86400000}, {.identity = &example, .region = STR("eu-west-1"), .service = "s3", .now_ms = DAY},
+        {.identity = &example, .region = STR("eu-west-1"), .service = "sts", .now_ms = DAY},     {.identity = &other, .region = STR("eu-west-1"), .service = "sts", .now_ms = DAY},
+        {.identity = &other, .region = STR("auto"), .service = "storage", .now_ms = DAY},        {.identity = &longest, .region = STR("us-east-1"), .service = "s3", .now_ms = DAY},
+        {.identity = &example, .region = STR("us-east-1"), .service = "s3", .now_ms = DAY},
+    };
+    s3_signing_key kept;
+    s3_signing_key_init(&kept);
+    arena *a = arena_new();
+    for (size_t i = 0; i < ARRAY_LEN(each); i++)
+        for (int turn = 0; turn < 2; turn++) assert_true(str_eq(signature_of(each[i], &kept, a), signature_of(each[i], NULL, a)));
+    assert_true(str_ends_with(signature_of(each[0], &kept, a), STR("f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")));
+    assert_non_null(memmem(&kept, sizeof kept, example.secret_key.ptr, example.secret_key.len)); /* where it looks for it */
+    s3_signing_key_dispose(&kept);
+    for (size_t i = 0; i < sizeof kept; i++) assert_int_equal(((const unsigned char *)&kept)[i], 0);
+    arena_free(a);
+}
+
 static void sums(void **state) {
     (void)state;
     char text[65];
@@ -294,7 +328,8 @@ static void names_of_commits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_signatures), cmocka_unit_test(sums),   cmocka_unit_test(profiles),
+        cmocka_unit_test(published_signatures),
+        cmocka_unit_test(a_kept_key_signs_as_a_derived_one), cmocka_unit_test(sums),   cmocka_unit_test(profiles),
         cmocka_unit_test(places),               cmocka_unit_test(bad_settings), cmocka_unit_test(ways_of_committing),
         cmocka_unit_test(headers_of_objects),   cmocka_unit_test(pages),  cmocka_unit_test(faults),
         cmocka_unit_test(grants),               cmocka_unit_test(entries), cmocka_unit_test(names_of_commits),

@@ -205,6 +205,18 @@ static void an_undecided_conflict_is_tried_again(void **state) {
     assert_int_equal(commit(w, LOG "00000000000000000002.json", "two"), SILT_UNKNOWN);
 }
 
+/* Of an unconditional put, which may be repeated, the service asks for that by 409. */
+static void an_aborted_put_is_tried_again(void **state) {
+    world *w = *state;
+    open_store(w);
+    w->fake->aborts = 2;
+    assert_int_equal(store_put(w->s, STR("/t/f"), STR("x"), STORE_PUT_REPLACE, &w->err), SILT_OK);
+    assert_object(w, "t/f", "x");
+    w->fake->aborts = 100;
+    assert_int_equal(store_put(w->s, STR("/t/f"), STR("y"), STORE_PUT_REPLACE, &w->err), SILT_IO);
+    assert_object(w, "t/f", "x");
+}
+
 /* ---- what is learned ---- */
 
 static void the_region_is_learned(void **state) {
@@ -631,6 +643,7 @@ int main(void) {
         S3_TEST(a_commit_whose_reply_is_lost_is_ours),
         S3_TEST(a_commit_that_broke_before_another_won_is_theirs),
         S3_TEST(an_undecided_conflict_is_tried_again),
+        S3_TEST(an_aborted_put_is_tried_again),
         S3_TEST(the_region_is_learned),
         S3_TEST(threads_learn_side_by_side),
         S3_TEST(the_clock_is_learned),
