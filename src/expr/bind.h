@@ -104,14 +104,18 @@ int scope_find_alias(const scope *s, str name);
 /* bind_expr.c */
 silt_status bind_expr(binder *b, scope *s, expr *e) MUST_CHECK;
 silt_status bind_expr_list(binder *b, scope *s, expr **items, size_t n) MUST_CHECK;
-/** Bound, and a boolean or refused by that error with its text and type; NULL: a string or NULL is cast, as HAVING does. */
+/** Bound, and a boolean or refused by that error with its text and type; NULL: what can be cast is, as HAVING does. */
 typedef silt_status (*condition_refusal)(silt_error *err, str expression, str type);
 silt_status bind_condition(binder *b, scope *s, expr **slot, condition_refusal refuse) MUST_CHECK;
 /** Replace the slot's expression by one of type `to` (cast, or the literal re-typed) if it is not already. The cast must be allowed by the caller. */
 silt_status bind_cast_slot(binder *b, expr **slot, const data_type *to) MUST_CHECK;
 /** Same, after checking that the implicit cast exists; else DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE naming `parent`. */
 silt_status bind_coerce_slot(binder *b, expr **slot, const data_type *to, const expr *parent, size_t position) MUST_CHECK;
+/** Same, of what must be a condition: NULL is one, a string is not. */
+silt_status bind_truth_slot(binder *b, expr **slot, const expr *parent, size_t position) MUST_CHECK;
 silt_status bind_common_slots(binder *b, expr **slots, size_t n, const expr *parent, const data_type **out) MUST_CHECK;
+/** DATATYPE_MISMATCH.DATA_DIFF_TYPES naming `parent` and the slots' types. */
+silt_status bind_refuse_types(binder *b, expr *const *slots, size_t n, const expr *parent) MUST_CHECK;
 str bind_text(binder *b, const expr *e);      /**< the expression as Spark text, for messages */
 void bind_become(expr *e, const expr *other); /**< *e = *other but for the span */
 /* bind_operator.c */

@@ -3,9 +3,9 @@
 
 static silt_status cast_refused(binder *b, const expr *e, const data_type *from, const data_type *to) {
     str text = bind_text(b, e), f = type_sql(from, b->a), t = type_sql(to, b->a);
-    bool number_to_date = type_is_numeric(from) && (to->id == TYPE_DATE || to->id == TYPE_TIMESTAMP_NTZ);
-    bool date_to_number = (from->id == TYPE_DATE || from->id == TYPE_TIMESTAMP_NTZ) && type_is_numeric(to);
-    bool conf = (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) || (from->id == TYPE_TIMESTAMP && to->id == TYPE_BOOLEAN) ||
+    bool number_to_date = type_is_numeric(from) && to->id == TYPE_DATE, date_to_number = from->id == TYPE_DATE && type_is_numeric(to);
+    bool time_to_truth = (from->id == TYPE_TIMESTAMP || from->id == TYPE_DATE) && to->id == TYPE_BOOLEAN;
+    bool conf = (from->id == TYPE_ARRAY && to->id == TYPE_ARRAY) || time_to_truth || (from->id == TYPE_BOOLEAN && to->id == TYPE_TIMESTAMP) ||
                 (type_is_integral(from) && to->id == TYPE_BINARY);
     if (number_to_date || date_to_number) return err_DATATYPE_MISMATCH_CAST_FUNC(b->err, text, f, t);
     if (conf) return err_DATATYPE_MISMATCH_CAST_CONF(b->err, text, f, t);

@@ -81,13 +81,28 @@ static const char *ordinal(size_t position) {
     return position < ARRAY_LEN(words) ? words[position] : "next";
 }
 
-silt_status bind_coerce_slot(binder *b, expr **slot, const data_type *to, const expr *parent, size_t position) {
-    if (coerce_implicit_ok((*slot)->type, to)) return bind_cast_slot(b, slot, to);
+static silt_status refuse_slot(binder *b, expr *const *slot, const data_type *to, const expr *parent, size_t position) {
     return err_DATATYPE_MISMATCH(
         b->err, bind_text(b, parent),
         arena_printf(b->a, "the %s parameter requires the \"%.*s\" type, however \"%.*s\" has the type \"%.*s\"",
                      ordinal(position), STR_ARG(type_sql(to, b->a)), STR_ARG(bind_text(b, *slot)),
                      STR_ARG(type_sql((*slot)->type, b->a))));
+}
+
+silt_status bind_coerce_slot(binder *b, expr **slot, const data_type *to, const expr *parent, size_t position) {
+    return coerce_implicit_ok((*slot)->type, to) ? bind_cast_slot(b, slot, to) : refuse_slot(b, slot, to, parent, position);
+}
+
+silt_status bind_truth_slot(binder *b, expr **slot, const expr *parent, size_t position) {
+    type_id t = (*slot)->type->id;
+    return t == TYPE_BOOLEAN || t == TYPE_VOID ? bind_cast_slot(b, slot, &type_boolean) : refuse_slot(b, slot, &type_boolean, parent, position);
+}
+
+silt_status bind_refuse_types(binder *b, expr *const *slots, size_t n, const expr *parent) {
+    str types = STR("");
+    for (size_t i = 0; i < n; i++)
+        types = arena_printf(b->a, "%.*s%s\"%.*s\"", STR_ARG(types), i ? ", " : "", STR_ARG(type_sql(slots[i]->type, b->a)));
+    return err_DATATYPE_MISMATCH_DATA_DIFF_TYPES(b->err, bind_text(b, parent), types);
 }
 
 silt_status bind_common_slots(binder *b, expr **slots, size_t n, const expr *parent, const data_type **out) {
@@ -97,12 +112,7 @@ silt_status bind_common_slots(binder *b, expr **slots, size_t n, const expr *par
     for (size_t i = 0; i < n && common; i++)
         if (slots[i]->type->id != TYPE_STRING) common = coerce_common(b->a, common, slots[i]->type);
     if (common && strings) common = coerce_common(b->a, common, &type_string);
-    if (!common) {
-        str types = STR("");
-        for (size_t i = 0; i < n; i++)
-            types = arena_printf(b->a, "%.*s%s\"%.*s\"", STR_ARG(types), i ? ", " : "", STR_ARG(type_sql(slots[i]->type, b->a)));
-        return err_DATATYPE_MISMATCH_DATA_DIFF_TYPES(b->err, bind_text(b, parent), types);
-    }
+    if (!common) return bind_refuse_types(b, slots, n, parent);
     for (size_t i = 0; i < n; i++) TRY(bind_cast_slot(b, &slots[i], common));
     *out = common;
     return SILT_OK;
@@ -112,7 +122,7 @@ silt_status bind_condition(binder *b, scope *s, expr **slot, condition_refusal r
     TRY(bind_expr(b, s, *slot));
     type_id t = (*slot)->type->id;
     if (t == TYPE_BOOLEAN) return SILT_OK;
-    if (!refuse && (t == TYPE_VOID || t == TYPE_STRING)) return bind_cast_slot(b, slot, &type_boolean);
+    if (!refuse && coerce_explicit_ok((*slot)->type, &type_boolean)) return bind_cast_slot(b, slot, &type_boolean);
     if (!refuse) refuse = err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN;
     return refuse(b->err, bind_text(b, *slot), type_sql((*slot)->type, b->a));
 }

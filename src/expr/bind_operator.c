@@ -38,8 +38,16 @@ static silt_status become_boolean(expr *e, bool nullable) {
 
 /* ---- logic ---- */
 
+/* A string, and beside it another or NULL. */
+static bool only_text(const expr *x, const expr *y) {
+    type_id p = x->type->id, q = y->type->id;
+    return (p == TYPE_STRING && (q == TYPE_STRING || q == TYPE_VOID)) || (p == TYPE_VOID && q == TYPE_STRING);
+}
+
+/* A string is cast where the other side says that it is a condition. */
 static silt_status bind_logic(binder *b, expr *e) {
     bool binary = e->n_args == 2;
+    if (binary && only_text(e->args[0], e->args[1])) return wrong_type(b, e, "\"BOOLEAN\"");
     for (size_t i = 0; i < e->n_args; i++) {
         type_id t = e->args[i]->type->id;
         if (t == TYPE_BOOLEAN) continue;

@@ -348,7 +348,7 @@ static silt_status unify_sides(binder *b, query *q) {
         return err_NUM_COLUMNS_MISMATCH(b->err, set_name(q), (int64_t)l->n_columns, (int64_t)r->n_columns);
     TRY(set_output(b, q, l->n_columns));
     for (size_t i = 0; i < l->n_columns; i++) {
-        const data_type *common = coerce_common_set(b->a, l->column_types[i], r->column_types[i]);
+        const data_type *common = coerce_common(b->a, l->column_types[i], r->column_types[i]);
         if (!common)
             return err_INCOMPATIBLE_COLUMN_TYPE(b->err, set_name(q), (int64_t)i + 1, type_sql(l->column_types[i], b->a),
                                                 type_sql(r->column_types[i], b->a));

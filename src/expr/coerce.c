@@ -101,7 +101,7 @@ static const data_type *common(arena *a, const data_type *x, const data_type *y,
 
 const data_type *coerce_common(arena *a, const data_type *x, const data_type *y) { return common(a, x, y, true); }
 
-const data_type *coerce_common_set(arena *a, const data_type *x, const data_type *y) { return common(a, x, y, true); }
+const data_type *coerce_common_apart(arena *a, const data_type *x, const data_type *y) { return common(a, x, y, false); }
 
 /* ---- which casts exist ---- */
 

@@ -4,10 +4,10 @@
 
 #include "expr/tree.h"
 
-/** Type that holds both (CASE, coalesce, IN, comparisons, set operations with `strings` false), or NULL. Strings give way to the other side as ANSI mode says. */
+/** Type that holds both (CASE, coalesce, IN, comparisons, set operations), or NULL. Strings give way to the other side as ANSI mode says. */
 const data_type *coerce_common(arena *a, const data_type *x, const data_type *y);
-/** As for UNION and inline tables: strings do not mix with other types unless both are strings or void. */
-const data_type *coerce_common_set(arena *a, const data_type *x, const data_type *y);
+/** As for greatest and least: strings do not mix with other types unless both are strings or void. */
+const data_type *coerce_common_apart(arena *a, const data_type *x, const data_type *y);
 /** May a function argument of type `from` be cast silently to `to`? */
 bool coerce_implicit_ok(const data_type *from, const data_type *to);
 /** May CAST(x AS to) be written (ANSI)? */

@@ -8,6 +8,28 @@ static silt_status bind_coalesce(binder *b, expr *e) {
     return SILT_OK;
 }
 
+/* A string is compared with strings alone. */
+static silt_status bind_extreme(binder *b, expr *e) {
+    const data_type *common = &type_void;
+    for (size_t i = 0; i < e->n_args && common; i++) common = coerce_common_apart(b->a, common, e->args[i]->type);
+    if (!common) return bind_refuse_types(b, e->args, e->n_args, e);
+    for (size_t i = 0; i < e->n_args; i++) TRY(bind_cast_slot(b, &e->args[i], common));
+    e->type = common;
+    return SILT_OK;
+}
+
+static silt_status bind_if(binder *b, expr *e) {
+    expr *node;
+    TRY(bind_truth_slot(b, &e->args[0], e, 0));
+    BIND_NEW(node, expr_new(b->a, EXPR_CASE, e->span));
+    node->args = e->args;
+    node->n_args = 3;
+    node->has_else = true;
+    TRY(bind_expr(b, b->current, node));
+    bind_become(e, node);
+    return SILT_OK;
+}
+
 /* decode(x, k1, v1, …[, else]): null keys match null. With two arguments it is the charset function. */
 static silt_status bind_decode(binder *b, expr *e) {
     size_t pairs = (e->n_args - 1) / 2, n = 2 * pairs + (e->n_args - 1) % 2;
@@ -28,8 +50,7 @@ static silt_status bind_decode(binder *b, expr *e) {
 }
 
 static const function_row rows[] = {
-    MACRO("if", NULL, "any, any, any ->", "CASE WHEN :p1 AND true THEN :p2 ELSE :p3 END",
-          "Second argument where the first is true, else the third"),
+    CUSTOM("if", NULL, "any, any, any -> custom", 0, bind_if, NULL, "Second argument where the first is true, else the third"),
     {.name = "coalesce",
      .signature = "same, same* -> same",
      .sql = "coalesce($*)",
@@ -42,8 +63,18 @@ static const function_row rows[] = {
           "NULL where both are equal, else the first"),
     MACRO("zeroifnull", NULL, "any ->", "coalesce(:p1, 0)", "0 where it is null"),
     MACRO("nullifzero", NULL, "any ->", "CASE WHEN :p1 = 0 THEN null ELSE :p1 END", "NULL where it is 0"),
-    SCALAR_F("greatest", NULL, "same, same, same* -> same", FN_NULLABLE, "greatest($*)", "Greatest argument, nulls left out"),
-    SCALAR_F("least", NULL, "same, same, same* -> same", FN_NULLABLE, "least($*)", "Least argument, nulls left out"),
+    {.name = "greatest",
+     .signature = "any, any, any* -> custom",
+     .flags = FN_NULLABLE,
+     .sql = "greatest($*)",
+     .bind = bind_extreme,
+     .doc = "Greatest argument, nulls left out"},
+    {.name = "least",
+     .signature = "any, any, any* -> custom",
+     .flags = FN_NULLABLE,
+     .sql = "least($*)",
+     .bind = bind_extreme,
+     .doc = "Least argument, nulls left out"},
     SCALAR_F("nanvl", NULL, "double, double -> double", FN_NULLABLE, "CASE WHEN isnan($1) THEN $2 ELSE $1 END",
              "Second argument where the first is NaN"),
     SCALAR_F("isnan", NULL, "double -> bool", FN_NEVER_NULL, "coalesce(isnan($1), false)", "Is it NaN"),

@@ -74,6 +74,11 @@ static silt_status bind_raise(binder *b, expr *e) {
     return SILT_OK;
 }
 
+static silt_status bind_assert(binder *b, expr *e) {
+    TRY(bind_truth_slot(b, &e->args[0], e, 0));
+    return bind_raise(b, e);
+}
+
 static silt_status print_raise(printer *p, const expr *e) {
     return print_template(p, "error('[USER_RAISED_EXCEPTION|P0001] ' || coalesce($1, 'null') || '[/]')", e);
 }
@@ -113,7 +118,7 @@ static const function_row rows[] = {
     SCALAR_F("spark_partition_id", NULL, "-> int", FN_NEVER_NULL, "0::INTEGER", "0: there is one partition"),
     SCALAR("input_file_name", NULL, "-> string", "''", "Empty; use _metadata.file_path"),
     CUSTOM("raise_error", NULL, "string -> custom", FN_VOLATILE, bind_raise, print_raise, "Raises an error with the text"),
-    CUSTOM("assert_true", NULL, "bool, string? -> custom", FN_VOLATILE, bind_raise, print_assert,
+    CUSTOM("assert_true", NULL, "any, string? -> custom", FN_VOLATILE, bind_assert, print_assert,
            "Raises an error unless it is true"),
     CUSTOM("boolean", "tinyint smallint int bigint float double decimal date timestamp binary string", "any -> custom", 0,
            bind_type_call, NULL, "CAST to the type of that name"),

@@ -56,9 +56,8 @@ static silt_status pair_static_partitions(pairing *p) {
 }
 
 static silt_status pair_one(pairing *p, size_t source, int column, str name) {
-    if (p->taken[column])
-        return p->spec->is_data_frame ? err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, name)
-                                      : err_COLUMN_ALREADY_EXISTS(p->o->err, name);
+    bool of_query = p->spec->is_data_frame || (p->spec->by_name && p->values[column].origin == VALUE_SOURCE);
+    if (p->taken[column]) return of_query ? err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, name) : err_COLUMN_ALREADY_EXISTS(p->o->err, name);
     p->values[column] = (column_value){.origin = VALUE_SOURCE, .source = source};
     p->taken[column] = true;
     return SILT_OK;
@@ -69,7 +68,8 @@ static silt_status pair_extra(pairing *p, size_t source) {
     for (size_t i = 0; i < p->n_extra; i++)
         if (str_eq_fold(q->column_names[p->extra[i]], q->column_names[source]))
             return err_DELTA_DUPLICATE_COLUMNS_FOUND(p->o->err, q->column_names[source]);
-    if (q->column_types[source]->id == TYPE_VOID) return SILT_OK; /* a column of nothing but NULL says nothing about the table */
+    bool refused = p->spec->by_name && !p->keeps_extra;
+    if (q->column_types[source]->id == TYPE_VOID && !refused) return SILT_OK; /* a column of nothing but NULL says nothing about the table */
     return ARENA_PUSH(p->o->a, p->extra, p->n_extra, p->extra_capacity, (uint32_t)source) ? SILT_OK : error_no_memory(p->o->err);
 }
 
@@ -86,17 +86,51 @@ static silt_status pair_by_list(pairing *p) {
     return SILT_OK;
 }
 
-static silt_status pair_by_name(pairing *p) {
+/* Is a value of type `from` one of type `to` as it is? Fields that `to` lacks do not matter here. */
+static bool is_alike(const data_type *from, const data_type *to) {
+    if (from->id != to->id) return false;
+    if (from->id == TYPE_ARRAY) return is_alike(from->element, to->element);
+    if (from->id == TYPE_MAP) return is_alike(from->key, to->key) && is_alike(from->element, to->element);
+    for (size_t i = 0; from->id == TYPE_STRUCT && i < to->n_fields; i++) {
+        int at = schema_find(from, to->fields[i].name);
+        if (at < 0 || !is_alike(from->fields[at].type, to->fields[i].type)) return false;
+    }
+    return from->id == TYPE_STRUCT || from->id == TYPE_STRING || type_equal(from, to);
+}
+
+/* INSERT … BY NAME, and some column's values must be cast or renamed: only then Spark asks the names first. */
+static bool must_adjust(const pairing *p) {
     const query *q = p->spec->source;
-    if (p->spec->by_name && !p->keeps_extra && q->n_columns > p->schema->n_fields)
-        return err_INSERT_TOO_MANY_DATA_COLUMNS(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields,
-                                                (int64_t)q->n_columns);
+    if (!p->spec->by_name || p->keeps_extra) return false;
     for (size_t i = 0; i < q->n_columns; i++) {
         int column = schema_find(p->schema, q->column_names[i]);
+        if (column < 0) continue;
+        const field *f = &p->schema->fields[column];
+        if (!str_eq(f->name, q->column_names[i]) || !is_alike(q->column_types[i], f->type)) return true;
+    }
+    return false;
+}
+
+static str column_list(const pairing *p) {
+    str text = STR("");
+    for (size_t c = 0; c < p->schema->n_fields; c++) text = arena_printf(p->o->a, "%.*s%s%.*s", STR_ARG(text), c ? ", " : "", STR_ARG(p->schema->fields[c].name));
+    return text;
+}
+
+static silt_status pair_by_name(pairing *p) {
+    const query *q = p->spec->source;
+    bool adjusts = must_adjust(p);
+    size_t given = q->n_columns;
+    for (size_t c = 0; c < p->schema->n_fields; c++) given += p->taken[c];
+    if (adjusts && given > p->schema->n_fields) return err_INSERT_TOO_MANY_DATA_COLUMNS(p->o->err, p->spec->table_name, (int64_t)p->schema->n_fields, (int64_t)given);
+    for (size_t i = 0; i < q->n_columns; i++) {
+        str name = q->column_names[i];
+        int column = schema_find(p->schema, name);
+        if (column < 0 && adjusts) return err_DELTA_MISSING_COLUMN(p->o->err, name, column_list(p));
         if (column < 0)
             TRY(pair_extra(p, i));
         else
-            TRY(pair_one(p, i, column, q->column_names[i]));
+            TRY(pair_one(p, i, column, name));
     }
     return SILT_OK;
 }
@@ -130,7 +164,8 @@ silt_status ops_assign_columns(const op *o, const insert_spec *spec, const data_
         TRY(pair_by_name(&p));
     else
         TRY(pair_by_position(&p));
-    for (size_t c = 0; c < schema->n_fields; c++)
+    bool refused = p.n_extra > 0 && spec->by_name && !keeps_extra; /* which is told first */
+    for (size_t c = 0; c < schema->n_fields && !refused; c++)
         if (!p.taken[c]) TRY(missing_column(o, spec, &schema->fields[c]));
     *out = (assignment){.values = p.values, .extra = p.extra, .n_extra = p.n_extra};
     return SILT_OK;

@@ -1,11 +1,11 @@
 /*
- * What every written row must satisfy, as a query around the rows: each check is a branch of a CASE around a column that is written, so that no row passes without
- * it, and a branch that is reached raises.
+ * What every written row must satisfy, as a query around the rows: CASE WHEN one check is violated OR another THEN raise ELSE column END instead of the first column, which is always
+ * written, so that no row passes without it. Each row is judged in this order, which is Spark's, and what is raised is the first violation of the first such row:
  *
- *   NOT NULL          columns and fields reachable through structs; a null parent violates the NOT NULL of its child
+ *   CHECK             delta.constraints.*: must be TRUE, NULL violates (PROTOCOL.md "CHECK Constraints")
+ *   NOT NULL          columns and fields reachable through structs; a null parent violates the NOT NULL of its child; with them the older delta.invariants ("Column Invariants")
  *   CHAR, VARCHAR     length in characters, trailing spaces count
  *   generated         a value given for a generated column must be equal to what its expression gives
- *   CHECK             delta.constraints.*, and the older delta.invariants of a column: must be TRUE, NULL violates (PROTOCOL.md "CHECK Constraints", "Column Invariants")
  *
  * Before them the empty string becomes NULL in string partition columns, as a partition value cannot tell the two apart.
  */
@@ -13,29 +13,22 @@
 #include "ops/generated.h"
 
 typedef struct branch {
-    expr *condition, *raise; /* unbound */
+    expr *violated, *message; /* bound */
 } branch;
-
-/** Branches around one column. */
-typedef struct branch_list {
-    branch *items;
-    size_t count, capacity;
-} branch_list;
 
 typedef struct checks {
     const op *o;
-    relation *rows; /**< columns by the table's names */
-    branch_list *columns;
-    bool *mentioned; /**< columns that CHECK constraints speak of; their branches are around the first column */
-    bool any;
+    relation *rows;   /**< columns by the table's names */
+    branch *branches; /**< in the order in which a row is judged */
+    size_t n, capacity;
 } checks;
 
-static silt_status add_branch(checks *c, size_t column, expr *condition, expr *raise) {
-    branch_list *list = &c->columns[column];
-    c->any = true;
-    return ARENA_PUSH(c->o->a, list->items, list->count, list->capacity, ((branch){condition, raise}))
-               ? SILT_OK
-               : error_no_memory(c->o->err);
+/* `columns`: all that the two trees name. */
+static silt_status add_branch(checks *c, const size_t *columns, size_t n_columns, expr *violated, expr *message) {
+    branch b;
+    TRY(ops_rows_bind(c->o, c->rows, columns, n_columns, violated, &b.violated));
+    TRY(ops_rows_bind(c->o, c->rows, columns, n_columns, message, &b.message));
+    return ARENA_PUSH(c->o->a, c->branches, c->n, c->capacity, b) ? SILT_OK : error_no_memory(c->o->err);
 }
 
 /** A column or a field reached through structs: each of its uses is a tree of its own. */
@@ -68,12 +61,12 @@ static silt_status place_below(const checks *c, const place *p, str name, place 
 
 static silt_status check_not_null(checks *c, const place *p) {
     silt_error e;
-    expr *at, *condition, *raise;
+    expr *at, *violated, *message;
     (void)err_DELTA_NOT_NULL_CONSTRAINT_VIOLATED(&e, p->text);
     TRY(place_value(c, p, &at));
-    TRY(ops_tree_call(c->o, "isnull", at, NULL, &condition));
-    TRY(ops_tree_raise(c->o, &e, &raise));
-    return add_branch(c, p->column, condition, raise);
+    TRY(ops_tree_call(c->o, "isnull", at, NULL, &violated));
+    TRY(ops_tree_error_text(c->o, &e, &message));
+    return add_branch(c, &p->column, 1, violated, message);
 }
 
 /* ---- CHAR and VARCHAR ---- */
@@ -135,12 +128,12 @@ static silt_status too_long(checks *c, expr *at, const data_type *t, int depth, 
 
 static silt_status check_length(checks *c, const place *p, const data_type *t) {
     silt_error e;
-    expr *at, *condition, *raise;
+    expr *at, *violated, *message;
     (void)err_DELTA_EXCEED_CHAR_VARCHAR_LIMIT(&e, p->text, type_sql(t, c->o->a));
     TRY(place_value(c, p, &at));
-    TRY(too_long(c, at, t, 0, &condition));
-    TRY(ops_tree_raise(c->o, &e, &raise));
-    return add_branch(c, p->column, condition, raise);
+    TRY(too_long(c, at, t, 0, &violated));
+    TRY(ops_tree_error_text(c->o, &e, &message));
+    return add_branch(c, &p->column, 1, violated, message);
 }
 
 /* ---- CHECK ---- */
@@ -184,37 +177,41 @@ static silt_status append_value(const checks *c, size_t column, expr **text) {
     return append_text(o, text, shown);
 }
 
-static silt_status violation(const checks *c, str name, str text, expr *constraint, expr **out) {
+static silt_status violation_text(const checks *c, str name, str text, const size_t *columns, size_t n, expr **out) {
     const op *o = c->o;
     silt_error e;
-    mentioned m = {c->rows, ARENA_ARRAY(o->a, c->rows->n_columns + 1, bool)};
-    if (!m.seen) return error_no_memory(o->err);
     (void)err_DELTA_VIOLATE_CONSTRAINT_WITH_VALUES(&e, name, text);
-    expr_walk(constraint, note_column, &m);
-    str head = arena_printf(o->a, "[%s|%s] %s with values:", e.condition, e.sqlstate, e.message);
-    expr *message;
-    TRY(ops_tree_text(o, head, &message));
+    TRY(ops_tree_text(o, arena_printf(o->a, "[%s|%s] %s with values:", e.condition, e.sqlstate, e.message), out));
+    for (size_t i = 0; i < n; i++) {
+        const data_type *type = c->rows->columns[columns[i]].type;
+        if (!type_is_nested(type) && type->id != TYPE_VARIANT) TRY(append_value(c, columns[i], out));
+    }
+    return append_literal(o, out, STR("[/]"));
+}
+
+/* What is to be TRUE, with the columns that it names. */
+static silt_status add_constraint(checks *c, str name, str text, expr *holds) {
+    const op *o = c->o;
+    expr *message, *violated;
+    mentioned m = {c->rows, ARENA_ARRAY(o->a, c->rows->n_columns + 1, bool)};
+    size_t *columns = ARENA_ARRAY(o->a, c->rows->n_columns + 1, size_t), n = 0;
+    if (!m.seen || !columns) return error_no_memory(o->err);
+    expr_walk(holds, note_column, &m);
     for (size_t i = 0; i < c->rows->n_columns; i++)
-        if (m.seen[i]) {
-            c->mentioned[i] = true;
-            if (!type_is_nested(c->rows->columns[i].type) && c->rows->columns[i].type->id != TYPE_VARIANT)
-                TRY(append_value(c, i, &message));
-        }
-    TRY(append_literal(o, &message, STR("[/]")));
-    return ops_tree_call(o, "silt_raise", message, NULL, out);
+        if (m.seen[i]) columns[n++] = i;
+    TRY(violation_text(c, name, text, columns, n, &message));
+    TRY(ops_tree_call(o, "not", holds, NULL, &violated));
+    return add_branch(c, columns, n, violated, message);
 }
 
 static silt_status check_constraint(checks *c, str name, str text) {
     const op *o = c->o;
-    expr *constraint, *raise, *condition,
-        *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
+    expr *constraint, *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
     str shown = arena_printf(o->a, "(%.*s)", STR_ARG(text));
     if (!yes || str_is_null(shown)) return error_no_memory(o->err);
     TRY(parse_constraint(o, text, &constraint));
-    TRY(violation(c, name, shown, constraint, &raise));
-    TRY(ops_tree_call(o, "<=>", constraint, yes, &condition));
-    TRY(ops_tree_call(o, "not", condition, NULL, &condition));
-    return add_branch(c, 0, condition, raise);
+    TRY(ops_tree_call(o, "<=>", constraint, yes, &constraint));
+    return add_constraint(c, name, shown, constraint);
 }
 
 /* {"expression":{"expression":"a > 3"}}, a text in the column's metadata. */
@@ -238,18 +235,16 @@ static silt_status spark_text(const op *o, const expr *e, str *out) {
 /* A value that was given for a generated column must be the one that would be computed; NULLs are equal here. */
 static silt_status check_generated(checks *c, size_t column, const field *f, str generation) {
     const op *o = c->o;
-    expr *given, *computed, *raise, *condition;
+    expr *given, *computed, *holds;
     str shown;
     TRY(expr_parse(generation, o->a, &computed, o->err));
     TRY(ops_rows_name(o, c->rows, column, &given));
-    TRY(ops_tree_call(o, "<=>", given, computed, &condition));
-    TRY(spark_text(o, condition, &shown));
+    TRY(ops_tree_call(o, "<=>", given, computed, &holds));
+    TRY(spark_text(o, holds, &shown));
     TRY(ops_tree_cast(o, computed, f->type->id == TYPE_STRING ? &type_string : f->type, &computed));
     TRY(ops_rows_name(o, c->rows, column, &given));
-    TRY(ops_tree_call(o, "<=>", given, computed, &condition));
-    TRY(violation(c, STR("Generated Column"), shown, condition, &raise));
-    TRY(ops_tree_call(o, "not", condition, NULL, &condition));
-    return add_branch(c, 0, condition, raise);
+    TRY(ops_tree_call(o, "<=>", given, computed, &holds));
+    return add_constraint(c, STR("Generated Column"), shown, holds);
 }
 
 static bool constraint_name(str key, str *out) {
@@ -269,57 +264,103 @@ static bool has_invariant(const checks *c, const data_type *t) {
     return false;
 }
 
-static silt_status collect_field(checks *c, const place *p, const field *f) {
-    if (!f->nullable) TRY(check_not_null(c, p));
-    if (f->type->id != TYPE_STRUCT && has_length(f->type))
-        TRY(check_length(c, p, f->type)); /* struct fields are places of their own */
-    TRY(check_invariant(c, f));
+static silt_status check_supported(const checks *c, const place *p, const field *f) {
     if (p->depth > 0 && ops_is_generated(f, c->o->a, NULL)) return err_UNSUPPORTED_FEATURE(c->o->err, "generated columns inside structs");
     if (f->type->id != TYPE_STRUCT && has_invariant(c, f->type))
         return err_UNSUPPORTED_FEATURE(c->o->err, "column invariants inside arrays and maps");
+    return SILT_OK;
+}
+
+/* What the column itself asks for. */
+static silt_status check_presence(checks *c, const place *p, const field *f) {
+    TRY(check_supported(c, p, f));
+    if (!f->nullable) TRY(check_not_null(c, p));
+    return check_invariant(c, f);
+}
+
+/* Fields of a struct are places of their own. */
+static silt_status check_size(checks *c, const place *p, const field *f) {
+    return f->type->id != TYPE_STRUCT && has_length(f->type) ? check_length(c, p, f->type) : SILT_OK;
+}
+
+typedef silt_status (*field_check)(checks *c, const place *p, const field *f);
+
+static silt_status each_field(checks *c, const place *p, const field *f, field_check check) {
+    TRY(check(c, p, f));
     for (size_t i = 0; f->type->id == TYPE_STRUCT && i < f->type->n_fields; i++) {
         place below;
         TRY(place_below(c, p, f->type->fields[i].name, &below));
-        TRY(collect_field(c, &below, &f->type->fields[i]));
+        TRY(each_field(c, &below, &f->type->fields[i], check));
+    }
+    return SILT_OK;
+}
+
+static silt_status each_column(checks *c, const data_type *schema, field_check check) {
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        place p = {.column = i, .text = schema->fields[i].name};
+        TRY(each_field(c, &p, &schema->fields[i], check));
+    }
+    return SILT_OK;
+}
+
+static silt_status check_all_generated(checks *c, const write_target *t) {
+    str generation;
+    for (size_t i = 0; i < t->schema->n_fields; i++) {
+        bool computed = t->computed && i < t->metadata.schema->n_fields && t->computed[i]; /* row ids may stand behind the table's columns */
+        if (!computed && ops_is_generated(&t->schema->fields[i], c->o->a, &generation))
+            TRY(check_generated(c, i, &t->schema->fields[i], generation));
     }
     return SILT_OK;
 }
 
 static silt_status collect(checks *c, const write_target *t) {
-    const data_type *schema = t->schema;
     const str_map *configuration = &t->metadata.configuration;
-    str generation;
-    for (size_t i = 0; i < schema->n_fields; i++) {
-        bool computed = t->computed && i < t->metadata.schema->n_fields && t->computed[i]; /* row ids may stand behind the table's columns */
-        if (!computed && ops_is_generated(&schema->fields[i], c->o->a, &generation))
-            TRY(check_generated(c, i, &schema->fields[i], generation));
-        place p = {.column = i, .text = schema->fields[i].name};
-        TRY(collect_field(c, &p, &schema->fields[i]));
-    }
     str name;
     for (size_t i = 0; i < configuration->count; i++)
         if (constraint_name(configuration->keys[i], &name)) TRY(check_constraint(c, name, configuration->values[i]));
+    TRY(each_column(c, t->schema, check_presence));
+    TRY(each_column(c, t->schema, check_size));
+    return check_all_generated(c, t);
+}
+
+/* ---- around the first column: trees of bound parts ---- */
+
+/* As shallow as the number of checks allows: each of a wide table's columns may be NOT NULL. */
+static silt_status any_violated(const checks *c, size_t from, size_t to, expr **out) {
+    expr *left, *right;
+    if (to - from == 1) {
+        *out = expr_clone(c->branches[from].violated, c->o->a);
+        return *out ? SILT_OK : error_no_memory(c->o->err);
+    }
+    TRY(any_violated(c, from, from + (to - from) / 2, &left));
+    TRY(any_violated(c, from + (to - from) / 2, to, &right));
+    return ops_tree_call(c->o, "or", left, right, out);
+}
+
+/* The last is taken for granted: a check that answers otherwise when it is asked again (a random one) raises all the same. */
+static silt_status first_message(const checks *c, expr **out) {
+    size_t n = c->n - 1;
+    *out = c->branches[n].message;
+    if (n == 0) return SILT_OK;
+    TRY(ops_tree_case(c->o, n, *out, out));
+    for (size_t i = 0; i < n; i++) {
+        (*out)->args[2 * i] = c->branches[i].violated;
+        (*out)->args[2 * i + 1] = c->branches[i].message;
+    }
     return SILT_OK;
 }
 
-/* CASE WHEN … THEN raise … ELSE column END, bound. */
-static silt_status checked_column(const checks *c, size_t column, expr **out) {
+static silt_status checked_column(const checks *c, expr **out) {
     const op *o = c->o;
-    const branch_list *list = &c->columns[column];
-    if (list->count == 0) return ops_rows_column(o, c->rows, column, out);
-    expr *e, *unchecked;
-    TRY(ops_rows_name(o, c->rows, column, &unchecked));
-    TRY(ops_tree_case(o, list->count, unchecked, &e));
-    for (size_t i = 0; i < list->count; i++) {
-        e->args[2 * i] = list->items[i].condition;
-        e->args[2 * i + 1] = list->items[i].raise;
-    }
-    size_t *used = ARENA_ARRAY(o->a, column == 0 ? c->rows->n_columns + 1 : 1, size_t), n = 0;
-    if (!used) return error_no_memory(o->err);
-    used[n++] = column;
-    for (size_t i = 1; column == 0 && i < c->rows->n_columns; i++)
-        if (c->mentioned[i]) used[n++] = i;
-    return ops_rows_bind(o, c->rows, used, n, e, out);
+    expr *unchecked, *violated, *message, *raise, *e;
+    TRY(ops_rows_column(o, c->rows, 0, &unchecked));
+    TRY(any_violated(c, 0, c->n, &violated));
+    TRY(first_message(c, &message));
+    TRY(ops_tree_call(o, "silt_raise", message, NULL, &raise));
+    TRY(ops_tree_case(o, 1, unchecked, &e));
+    e->args[0] = violated;
+    e->args[1] = raise;
+    return ops_rows_bind(o, c->rows, NULL, 0, e, out);
 }
 
 static silt_status column_names(const op *o, const data_type *schema, const str **out) {
@@ -367,10 +408,7 @@ static silt_status wrap_empty_partitions(const op *o, const write_target *t, que
 
 static silt_status checks_init(checks *c, const op *o, query *q, const data_type *schema) {
     const str *names;
-    *c = (checks){.o = o,
-                  .columns = ARENA_ARRAY(o->a, schema->n_fields + 1, branch_list),
-                  .mentioned = ARENA_ARRAY(o->a, schema->n_fields + 1, bool)};
-    if (!c->columns || !c->mentioned) return error_no_memory(o->err);
+    *c = (checks){.o = o};
     TRY(column_names(o, schema, &names));
     return ops_rows_over(o, q, names, &c->rows);
 }
@@ -381,10 +419,11 @@ silt_status ops_checks_wrap(const op *o, const write_target *t, query *q, query 
     TRY(checks_init(&c, o, q, t->schema));
     TRY(collect(&c, t));
     *out = q;
-    if (!c.any) return SILT_OK;
+    if (c.n == 0) return SILT_OK;
     expr **items = ARENA_ARRAY(o->a, t->schema->n_fields + 1, expr *);
     if (!items) return error_no_memory(o->err);
-    for (size_t i = 0; i < t->schema->n_fields; i++) TRY(checked_column(&c, i, &items[i]));
+    TRY(checked_column(&c, &items[0]));
+    for (size_t i = 1; i < t->schema->n_fields; i++) TRY(ops_rows_column(o, c.rows, i, &items[i]));
     return ops_rows_select(o, c.rows, items, t->schema, out);
 }
 

@@ -243,3 +243,15 @@ silt_status ops_generated_validate(const op *o, const data_type *schema) {
     }
     return SILT_OK;
 }
+
+/* ---- refused casts ---- */
+
+silt_status ops_generated_refused(const op *o, const field *left_out, silt_status status) {
+    str text;
+    if (status != SILT_INVALID || !o->err || !left_out || !ops_is_generated(left_out, o->a, &text)) return status;
+    if (!str_starts_with(str_of(o->err->condition), STR("DATATYPE_MISMATCH.CAST_"))) return status;
+    const silt_error refused = *o->err;
+    status = err_DELTA_CANNOT_RESOLVE_EXPRESSION(o->err, text);
+    error_detail(o->err, "[%s] %s", refused.condition, refused.message);
+    return status;
+}

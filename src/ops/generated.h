@@ -27,6 +27,11 @@ typedef struct generated_missing {
 silt_status ops_generated_wrap(const op *o, const data_type *schema, query *q, const generated_missing *missing,
                                query **out) MUST_CHECK;
 
+/**
+ * The outcome of binding what a SET assigns, which leaves out the generated column `left_out` (NULL: none): a cast that is not possible is told as Spark tells it there, where that
+ * column's expression is looked at first and fails with it.
+ */
+silt_status ops_generated_refused(const op *o, const field *left_out, silt_status status) MUST_CHECK;
 /** The columns of a new or changed schema may be generated so: allowed expressions, over columns of the table that are not generated themselves, of the column's
  * type, no default and no identity beside it. */
 silt_status ops_generated_validate(const op *o, const data_type *schema) MUST_CHECK;

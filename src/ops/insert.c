@@ -191,7 +191,7 @@ static silt_status stage(write_run *w) {
     if (w->target.protocol_changed) TRY(delta_txn_set_protocol(w->txn, &w->target.protocol, o->err));
     if (w->options.has_txn) TRY(delta_txn_set_txn_id(w->txn, w->options.txn_app_id, w->options.txn_version, o->err));
     if (w->schema_replaced) TRY(end_clustering(w));
-    if (w->spec->reads_target) TRY(ops_note_scans(o, w->spec->source, w->spec->root, w->spec->snapshot, w->txn));
+    if (w->spec->reads_target) TRY(ops_note_scans(o, w->spec->source, w->spec->snapshot, w->txn));
     if (w->replaces) return SILT_OK;
     TRY(ops_write_add_files(o, &w->target, &w->written, w->txn));
     if (!w->spec->overwrite) return SILT_OK;
@@ -243,9 +243,11 @@ static silt_status write_rows(write_run *w, query *rows, ops_result *out) {
     const op *o = w->o;
     if (!w->replaces) {
         TRY(ops_write_plan(o, &w->target, w->spec->root, &w->options, &w->files));
-        return ops_load_rows(o, &w->target, &w->files, &w->options, rows, &w->written, out);
+        silt_status loaded = ops_load_rows(o, &w->target, &w->files, &w->options, rows, &w->written, out);
+        return w->fixed ? replace_told(o, w->predicate, loaded) : loaded;
     }
     silt_status status = replace_apply(&w->replacement, &w->target, w->txn, rows);
+    if (!str_is_null(w->predicate) && !w->replacement.everything) status = replace_told(o, w->predicate, status);
     if (status != SILT_OK) discard(w, status);
     w->written = w->replacement.change.data;
     w->written.rows -= w->replacement.change.counts.rows_copied;

@@ -49,6 +49,8 @@ silt_status ops_tree_field(const op *o, expr *e, str name, expr **out) MUST_CHEC
 silt_status ops_tree_lambda(const op *o, int depth, expr **out_item, expr **out) MUST_CHECK;
 silt_status ops_tree_text(const op *o, str text, expr **out) MUST_CHECK; /**< {NULL,0} counts as exhaustion */
 silt_status ops_tree_null(const op *o, expr **out) MUST_CHECK;
+/** The error's text as a literal that silt_raise takes. */
+silt_status ops_tree_error_text(const op *o, const silt_error *error, expr **out) MUST_CHECK;
 /** An expression that raises that error (condition, SQLSTATE, message) for the row that reaches it. */
 silt_status ops_tree_raise(const op *o, const silt_error *error, expr **out) MUST_CHECK;
 bool ops_tree_has_subquery(expr *e);
@@ -278,8 +280,8 @@ silt_status ops_new_table_schema_of(const op *o, const query *q, const data_type
 /** CREATE where ops_new_table_look found nothing; EXISTS when a table has come there since. */
 silt_status ops_create_new(const op *o, const create_spec *spec, ops_result *out) MUST_CHECK;
 /* ---- note_scans.c ---- */
-/** Declares to the transaction what a bound query, whose predicates were pushed, reads of the table at `root` in the transaction's own snapshot. */
-silt_status ops_note_scans(const op *o, query *q, str root, const delta_snapshot *snapshot, delta_txn *txn) MUST_CHECK;
+/** Declares to the transaction what a bound query, whose predicates were pushed, reads of the snapshot's table in that version, which is the transaction's own. */
+silt_status ops_note_scans(const op *o, query *q, const delta_snapshot *snapshot, delta_txn *txn) MUST_CHECK;
 
 /** Is a table at `root`? Where none is, the folder must be missing or empty: DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION. */
 silt_status ops_new_table_look(const op *o, str table_name, str root, bool *out_exists) MUST_CHECK;

@@ -100,7 +100,7 @@ static bool check_subquery(void *ctx, expr *e) {
     outer_search s = {c->m, false};
     search_query(&s, e->subquery);
     c->correlated |= s.found;
-    c->m->reads_target_too |= row_find_reads_table(e->subquery, c->m->spec->target.root, NULL);
+    c->m->reads_target_too |= row_find_reads_table(e->subquery, c->m->spec->target.snapshot, NULL);
     return !c->correlated;
 }
 
@@ -142,6 +142,13 @@ static silt_status bind_over(merge_run *m, expr *e, relation *scope, const char 
     return tell_unresolved(m, expr_bind(e, scope, o->env->bind, o->a, out, o->err), scope, clause);
 }
 
+/* Beside such a clause Spark takes NULL for a condition, alone it does not. */
+static bool has_by_source(const merge_run *m) {
+    for (size_t i = 0; i < m->spec->n_clauses; i++)
+        if (m->spec->clauses[i].when == WHEN_NOT_MATCHED_BY_SOURCE) return true;
+    return false;
+}
+
 static silt_status bind_condition(merge_run *m, expr *e, relation *scope, const char *clause, expr **out) {
     const op *o = m->o;
     bool is_on = str_eqz(str_of(clause), "search");
@@ -150,6 +157,7 @@ static silt_status bind_condition(merge_run *m, expr *e, relation *scope, const 
     TRY(check_condition(o, e, clause));
     TRY(bind_over(m, e, scope, where.ptr, out));
     const data_type *t = (*out)->type;
+    if (t->id == TYPE_VOID && !is_on && has_by_source(m)) return expr_coerce(*out, &type_boolean, CAST_EXPLICIT, STR(""), o->env->bind, o->a, out, o->err);
     if (t->id != TYPE_BOOLEAN && is_on) return err_JOIN_CONDITION_IS_NOT_BOOLEAN_TYPE(o->err, text_of(o, *out), type_sql(t, o->a));
     if (t->id != TYPE_BOOLEAN) return err_DATATYPE_MISMATCH_FILTER_NOT_BOOLEAN(o->err, text_of(o, *out), type_sql(t, o->a));
     return SILT_OK;

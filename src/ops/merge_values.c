@@ -203,6 +203,14 @@ bool merge_leaves(const merge_run *m, const bound_clause *c, size_t column) {
     return !whole_assignment(c, f->name);
 }
 
+/* The first generated column that the clause does not name. */
+static const field *first_left_out(const merge_run *m, const bound_clause *c) {
+    const data_type *schema = m->change.target.schema;
+    for (size_t i = 0; i < schema->n_fields; i++)
+        if (ops_is_generated(&schema->fields[i], m->o->a, NULL) && merge_leaves(m, c, i)) return &schema->fields[i];
+    return NULL;
+}
+
 silt_status merge_value(merge_run *m, const bound_clause *c, size_t column, expr **out) {
     const op *o = m->o;
     const field *f = &m->change.target.schema->fields[column];
@@ -214,7 +222,8 @@ silt_status merge_value(merge_run *m, const bound_clause *c, size_t column, expr
     place p = {.f = f, .path = {f->name}, .depth = 1};
     int was = schema_find(m->schema, f->name);
     if (was >= 0) TRY(ops_rows_column(o, &m->target.scope, (size_t)was, &p.old));
-    return rebuild(m, c, &p, out);
+    silt_status status = rebuild(m, c, &p, out);
+    return status == SILT_OK ? SILT_OK : ops_generated_refused(o, first_left_out(m, c), status);
 }
 
 /* ---- what cannot be assigned ---- */

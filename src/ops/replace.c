@@ -188,6 +188,31 @@ static silt_status join_columns(replace_run *r) {
     return str_is_null(r->using_text) ? error_no_memory(r->o->err) : SILT_OK;
 }
 
+/* REPLACE WHERE TRUE is an overwrite of everything to Spark, which no row can miss. */
+static silt_status find_everything(replace_run *r) {
+    const op *o = r->o;
+    value v;
+    if (r->spec->replace.kind != REPLACE_BY_WHERE) return SILT_OK;
+    expr *condition = expr_clone(r->find.query->where, o->a);
+    if (!condition) return error_no_memory(o->err);
+    r->everything = expr_fold(condition, o->env->bind, o->a, &v, NULL) == SILT_OK && !v.is_null && v.as.boolean;
+    return SILT_OK;
+}
+
+/* The row breaks a rule of the table, and the message of Spark is that of a row outside of the condition: which rule it is, is its cause. */
+silt_status replace_told(const op *o, str condition, silt_status status) {
+    static const char *const rules[] = {"DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", "DELTA_EXCEED_CHAR_VARCHAR_LIMIT"};
+    if (status != SILT_CONSTRAINT || !o->err) return status;
+    const silt_error rule = *o->err;
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (strcmp(rule.condition, rules[i]) != 0) continue;
+        status = err_DELTA_REPLACE_WHERE_MISMATCH(o->err, condition);
+        error_detail(o->err, "[%s] %s", rule.condition, rule.message);
+        error_hint(o->err, "Correct the rows; nothing was committed.");
+    }
+    return status;
+}
+
 silt_status replace_begin(replace_run *r, query **source) {
     expr *condition;
     TRY(check_options(r));
@@ -200,7 +225,8 @@ silt_status replace_begin(replace_run *r, query **source) {
         TRY(match_condition(r, source, &condition));
     else
         TRY(where_condition(r, &condition));
-    return row_find_plan(r->o, &r->target, condition, &r->find);
+    TRY(row_find_plan(r->o, &r->target, condition, &r->find));
+    return find_everything(r);
 }
 
 /* ---- rows ---- */

@@ -25,6 +25,7 @@ typedef struct replace_run {
     table_source *source;    /**< ON, USING: the query's rows, set aside */
     str predicate;           /**< WHERE: how commitInfo and errors name the condition; else null */
     str on_text, using_text; /**< the same of ON and USING */
+    bool everything;         /**< WHERE: the condition is the constant TRUE */
     row_change change;
     bool changed; /**< something left or came */
 } replace_run;
@@ -34,6 +35,8 @@ bool replace_is_asked(const insert_spec *spec, const write_options *options);
 silt_status replace_begin(replace_run *r, query **source) MUST_CHECK;
 /** Finds the rows, writes and stages everything in `txn`. `rows` are the new rows, bound, of exactly the target's columns. */
 silt_status replace_apply(replace_run *r, const write_target *t, delta_txn *txn, query *rows) MUST_CHECK;
+/** The outcome of a write under `condition`, as Spark tells it: a row that broke a CHECK, NOT NULL, a length or a generated column is one outside of the condition. */
+silt_status replace_told(const op *o, str condition, silt_status status) MUST_CHECK;
 /** operationMetrics of the WRITE. */
 str replace_metrics(const replace_run *r);
 void replace_discard(replace_run *r);

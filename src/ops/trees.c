@@ -67,9 +67,13 @@ silt_status ops_tree_null(const op *o, expr **out) {
     return *out ? SILT_OK : error_no_memory(o->err);
 }
 
+silt_status ops_tree_error_text(const op *o, const silt_error *error, expr **out) {
+    return ops_tree_text(o, arena_printf(o->a, "[%s|%s] %s[/]", error->condition, error->sqlstate, error->message), out);
+}
+
 silt_status ops_tree_raise(const op *o, const silt_error *error, expr **out) {
     expr *message;
-    TRY(ops_tree_text(o, arena_printf(o->a, "[%s|%s] %s[/]", error->condition, error->sqlstate, error->message), &message));
+    TRY(ops_tree_error_text(o, error, &message));
     return ops_tree_call(o, "silt_raise", message, NULL, out);
 }
 

@@ -15,6 +15,7 @@ from fuzz_cases import Case, for_silt
 from silt_cli import row_values
 
 AMBIGUOUS = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
+RULES = ("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES", "DELTA_NOT_NULL_CONSTRAINT_VIOLATED") # of several broken ones that of the first row is told, and the order of rows is each layout's own
 FEED = {"delta.enableChangeDataFeed": "true"}
 TRACKED = {"delta.enableRowTracking": "true"}
 VECTORS = {"delta.enableDeletionVectors": "true"}
@@ -92,7 +93,7 @@ class Tables:
                 if error is None and self.versions()[n] != before[n]: answers(["RESTORE TABLE %s TO VERSION AS OF %d" % (self.path(n), before[n])])
             return
         self.ran.append((sql, before, self.versions()))
-        if len(set(errors)) > 1: raise Differs("errors: %s" % dict(zip(self.names, errors)))
+        if len({"a rule" if e in RULES else e for e in errors}) > 1: raise Differs("errors: %s" % dict(zip(self.names, errors)))
         counted = not sql.startswith(("INSERT", "TRUNCATE", "ALTER"))
         if counted and len({repr(r) for r in rows}) > 1: raise Differs("counts: %s" % dict(zip(self.names, rows)))
 

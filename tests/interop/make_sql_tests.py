@@ -22,7 +22,7 @@ import spark_peer
 from spark_peer import dumps
 
 OUT = os.path.join(HERE, "..", "sql", "spark")
-WHOLE = ("alter", "changes", "clone", "comment", "constraints", "convert", "delete", "errors", "iceberg", "properties", "replace_where", "restore", "tables", "update", "merge", "not_a_table", "optimize", "optimize_features", "optimize_sizes", "vacuum")                                      # areas whose statements are not split
+WHOLE = ("alter", "assign", "by_name", "changes", "clone", "comment", "constraints", "convert", "delete", "errors", "iceberg", "properties", "replace_where", "restore", "tables", "update", "merge", "not_a_table", "optimize", "optimize_features", "optimize_sizes", "vacuum", "violations")                                      # areas whose statements are not split
 QUERY = re.compile(r"\s*(/\*.*?\*/\s*)?(\(|select|with|values|from|table|show|describe|desc|explain|delete|update|merge)\b|\s*\(", re.I | re.S)
 CLAUSE = re.compile(r"\b(from|where|group|order|having|union|except|intersect|limit|lateral|window|sort|cluster|distribute)\b", re.I)
 

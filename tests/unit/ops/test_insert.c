@@ -176,11 +176,12 @@ static void by_name_fills_what_is_missing(void **state) {
     OK(INSERT(.query = "SELECT 3 AS c, 1 AS a", .by_name = true));
     OK(INSERT(.query = "SELECT 'x' AS B, 3 AS C", .by_name = true));
     FAILS("DELTA_METADATA_MISMATCH", INSERT(.query = "SELECT 1 AS a, 2 AS zz", .by_name = true));
+    FAILS("DELTA_METADATA_MISMATCH", INSERT(.query = "SELECT 1 AS a, '2' AS b, 3 AS c, 4 AS d", .by_name = true));
     FAILS("INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
-          INSERT(.query = "SELECT 1 AS a, '2' AS b, 3 AS c, 4 AS d", .by_name = true));
+          INSERT(.query = "SELECT 1 AS a, 2 AS b, 3 AS c, 4 AS d", .by_name = true));
     FAILS("DELTA_DUPLICATE_COLUMNS_FOUND",
           INSERT(.query = "SELECT 1 AS zz, 2 AS ZZ", .by_name = true, .options = {.merge_schema = true}));
-    FAILS("COLUMN_ALREADY_EXISTS", INSERT(.query = "SELECT 1 AS a, 2 AS A", .by_name = true));
+    FAILS("DELTA_DUPLICATE_COLUMNS_FOUND", INSERT(.query = "SELECT 1 AS a, 2 AS A", .by_name = true));
     ROWS("SELECT * FROM t ORDER BY a", "NULL|x|3\n1|NULL|3\n");
     OK(world_create(w, (create_words){.columns = "a INT NOT NULL, b STRING", .or_replace = true}));
     FAILS("DELTA_INSERT_COLUMN_MISMATCH", INSERT(.query = "SELECT 'x' AS b", .by_name = true));
