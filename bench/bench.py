@@ -176,7 +176,7 @@ def main():
                 lines.append("| %s | %s | failed: %s | | |" % (name, who, " ".join(r.split())[:160].replace("|", "/")))
             else:
                 ratio = "" if who.startswith("silt") or not ours else "%.2f" % (r[0] / min(o[0] for o in ours))
-                lines.append("| %s | %s | %.2f | %.0f | %s |" % (name, who, r[0], r[1], ratio))
+                lines.append("| %s | %s | %.*f | %.0f | %s |" % (name, who, 3 if r[0] < 0.2 else 2, r[0], r[1], ratio))
         print("\n".join(lines[-len(result):]) + ("   (goal: %s)" % goals[name] if goals[name] else ""))
         sys.stdout.flush()
     if a.record:
