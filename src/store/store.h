@@ -88,6 +88,12 @@ typedef struct store_span {
     int64_t offset, length;
 } store_span;
 
+/** Stretches of a file that are readable at its local path: ascending, apart. */
+typedef struct store_present {
+    const store_span *items;
+    size_t n;
+} store_present;
+
 /** A file of which some stretches are to be readable at a local path. */
 typedef struct store_sparse {
     str path;
@@ -96,6 +102,7 @@ typedef struct store_sparse {
     const store_span *spans;
     size_t n_spans; /**< 0: the whole file */
     bool proves_tag; /**< it may be written again: see store_range.tag */
+    store_present *present; /**< may be NULL. Out: what of it was there before this call, for as long as its path; a store that keeps no parts leaves it alone */
 } store_sparse;
 
 /** What a back end implements. Every slot must exist unless its comment says otherwise. */

@@ -40,9 +40,9 @@ static silt_status round_begin(fetch_round *r, store *s, parquet_want *wants, si
 }
 
 static void round_add(fetch_round *r, size_t want, const store_span *spans, size_t n_spans) {
-    const parquet_want *w = &r->wants[want];
+    parquet_want *w = &r->wants[want];
     r->index[r->count] = want;
-    r->files[r->count++] = (store_sparse){.path = w->path, .size_bytes = w->size_bytes, .tag = w->tag, .spans = spans, .n_spans = n_spans, .proves_tag = w->proves_tag};
+    r->files[r->count++] = (store_sparse){.path = w->path, .size_bytes = w->size_bytes, .tag = w->tag, .spans = spans, .n_spans = n_spans, .proves_tag = w->proves_tag, .present = &w->present};
 }
 
 /* Then a size that is asked for anew would be that of another version than the caller knows of. */
@@ -110,6 +110,7 @@ static silt_status fetch_rest(fetch_round *r, size_t n, store_span *tails, size_
         parquet_want *w = &r->wants[i];
         if (w->whole) continue;
         int64_t length = footer_length(w);
+        if (length >= 0) w->footer_bytes = length;
         if (length >= 0 && length + END_BYTES <= tails[i].length) continue;
         w->whole = length < 0;
         if (w->whole) w->size_bytes = -1;
@@ -147,7 +148,7 @@ typedef struct column_job {
 
 /* false: the whole file. */
 static bool find_spans(const parquet_want *w, arena *scratch, arena *keep, store_span **out, size_t *out_count) {
-    int64_t length = footer_length(w);
+    int64_t length = w->footer_bytes > 0 ? w->footer_bytes : footer_length(w);
     char *bytes = length >= 0 ? arena_alloc(scratch, (size_t)length + 1) : NULL;
     parquet_footer f;
     store_span *spans;
@@ -193,6 +194,15 @@ static silt_status begin_job(column_job *j, arena *a, silt_error *err) {
     return SILT_OK;
 }
 
+static bool is_there(const store_present *p, const store_span *spans, size_t n) {
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (at < p->n && p->items[at].offset + p->items[at].length < spans[i].offset + spans[i].length) at++;
+        if (at == p->n || p->items[at].offset > spans[i].offset) return false;
+    }
+    return n > 0;
+}
+
 silt_status parquet_fetch_columns(store *s, parquet_want *wants, size_t n, const cancel_token *cancel, arena *a, size_t *out_failed, silt_error *err) {
     column_job j = {.wants = wants, .n = n};
     fetch_round r;
@@ -201,7 +211,7 @@ silt_status parquet_fetch_columns(store *s, parquet_want *wants, size_t n, const
     TRY(thread_for((int)j.n_slices, j.n_slices, find_spans_of_slice, &j, err));
     TRY(round_begin(&r, s, wants, n, cancel, a, err));
     for (size_t i = 0; i < n; i++)
-        if (!wants[i].whole) round_add(&r, i, j.spans[i], j.n_spans[i]);
+        if (!wants[i].whole && !is_there(&wants[i].present, j.spans[i], j.n_spans[i])) round_add(&r, i, j.spans[i], j.n_spans[i]);
     silt_status status = r.count ? round_run(&r, out_failed, err) : SILT_OK;
     name_failed(out_failed, n);
     return status;

@@ -25,6 +25,9 @@ typedef struct parquet_want {
     const parquet_path *paths;
     size_t n_paths;
     str local; /**< out: a local path at which it can be read; in the arena given */
+    /* from footers to columns */
+    int64_t footer_bytes; /**< its length, once it is known; else 0 */
+    store_present present; /**< what was there before */
 } parquet_want;
 
 /** What the footer of a file of `rows` rows (-1: unknown) and so many columns probably takes. */
@@ -36,7 +39,7 @@ int64_t parquet_footer_guess(size_t n_leaves, int64_t rows, int64_t size_bytes);
  * @return as store_local_ranges
  */
 silt_status parquet_fetch_footers(store *s, parquet_want *wants, size_t n, const cancel_token *cancel, arena *a, size_t *out_failed, silt_error *err) MUST_CHECK;
-/** After that: the wanted columns too. `local` may be another path then. */
+/** After that, with the same arena: the wanted columns too. `local` may be another path then. A file of which all was there before is not asked for again. */
 silt_status parquet_fetch_columns(store *s, parquet_want *wants, size_t n, const cancel_token *cancel, arena *a, size_t *out_failed, silt_error *err) MUST_CHECK;
 
 /**

@@ -198,6 +198,14 @@ static silt_status fetch(cache_store *c, cache_want *wants, size_t n, const canc
     return cache_fetch(c->inner, store_parallel(&c->base), &c->folder, &c->pace, wants, n, cancel, scratch, out_bytes, out_failed, err);
 }
 
+static bool tell_present(const cache_spans *found, arena *a, store_present *out) {
+    store_span *items = ARENA_ARRAY(a, found->count + 1, store_span);
+    if (!items) return false;
+    if (found->count) memcpy(items, found->items, found->count * sizeof *items);
+    *out = (store_present){items, found->count};
+    return true;
+}
+
 static silt_status make_local(cache_store *c, const store_sparse *files, size_t n, const cancel_token *cancel, arena *a, arena *scratch, str *out_paths, size_t *out_failed, silt_error *err) {
     int64_t fetched = 0;
     cache_want *wants = ARENA_ARRAY(scratch, n + 1, cache_want);
@@ -208,7 +216,7 @@ static silt_status make_local(cache_store *c, const store_sparse *files, size_t 
     count(c, wants, n, fetched);
     for (size_t i = 0; i < n; i++) {
         out_paths[i] = arena_str(a, wants[i].key.data);
-        if (str_is_null(out_paths[i])) return error_no_memory(err);
+        if (str_is_null(out_paths[i]) || (files[i].present && !tell_present(&wants[i].present, a, files[i].present))) return error_no_memory(err);
     }
     return SILT_OK;
 }

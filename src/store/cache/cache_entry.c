@@ -178,6 +178,18 @@ bool cache_key_make_folder(const cache_key *k) {
 
 /* ---- the map ---- */
 
+/* As much as is there: it may be cut or grow meanwhile. */
+static size_t read_start(int fd, char *p, size_t n) {
+    size_t got = 0;
+    while (got < n) {
+        ssize_t done = pread(fd, p + got, n - got, (off_t)got);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) break;
+        got += (size_t)done;
+    }
+    return got;
+}
+
 /* Does the map speak of this object? Then *out_records are its whole records, in `a`. */
 static bool read_map(int fd, const cache_key *k, arena *a, const map_record **out_records, size_t *out_n) {
     struct stat st;
@@ -185,14 +197,16 @@ static bool read_map(int fd, const cache_key *k, arena *a, const map_record **ou
     *out_n = 0;
     size_t before = sizeof head + k->text.len;
     if (fstat(fd, &st) != 0 || st.st_size < (off_t)before || (size_t)st.st_size > MAX_MAP) return false;
-    char *text = arena_alloc(a, k->text.len + 1);
-    size_t n = ((size_t)st.st_size - before) / sizeof(map_record);
-    map_record *records = ARENA_ARRAY(a, n + 1, map_record);
-    if (!text || !records || !cache_read_at(fd, (char *)&head, sizeof head, 0) || !cache_read_at(fd, text, k->text.len, (int64_t)sizeof head)) return false;
-    bool same = memcmp(head.magic, MAGIC, 8) == 0 && head.size == k->size && head.key_len == k->text.len && memcmp(text, k->text.ptr, k->text.len) == 0;
+    char *bytes = arena_alloc(a, (size_t)st.st_size);
+    size_t got = bytes ? read_start(fd, bytes, (size_t)st.st_size) : 0;
+    if (got < before) return false;
+    memcpy(&head, bytes, sizeof head);
+    bool same = memcmp(head.magic, MAGIC, 8) == 0 && head.size == k->size && head.key_len == k->text.len && memcmp(bytes + sizeof head, k->text.ptr, k->text.len) == 0;
     if (!same || head.sum != head_sum(&head, k->text)) return false;
-    if (n && !cache_read_at(fd, (char *)records, n * sizeof *records, (int64_t)before)) n = 0;
-    size_t good = 0;
+    size_t n = (got - before) / sizeof(map_record), good = 0;
+    map_record *records = ARENA_ARRAY(a, n + 1, map_record);
+    if (!records) return false;
+    memcpy(records, bytes + before, n * sizeof *records);
     while (good < n && records[good].sum == record_sum(&records[good]) && records[good].offset >= 0 && records[good].length >= 0 &&
            records[good].length <= k->size - records[good].offset)
         good++;
