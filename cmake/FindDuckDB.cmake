@@ -33,7 +33,7 @@ if(NOT EXISTS "${_library}" OR NOT EXISTS "${_include}/duckdb.h")
 endif()
 
 # Its header and where it is: the engine loads the library itself, at its first use (engine/duckdb_calls.h). The build's own programs
-# find it by their run-time path; under a sanitizer, whose runtime asks for it in their place, by its file.
+# find it by their run-time path; under a sanitizer, whose runtime asks for it in their place, by its file too.
 get_filename_component(SILT_DUCKDB_DIR ${_library} DIRECTORY)
 add_library(DuckDB::DuckDB INTERFACE IMPORTED)
 set_target_properties(DuckDB::DuckDB PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${_include} INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS}")

@@ -33,6 +33,23 @@
 #undef X0
 #undef FITS
 
+const char *error_hint_of(const char *condition) {
+#define X(name, sqlstate_, status_, params, hint_, ...)         {#name, hint_},
+#define XS(ident, name, sqlstate_, status_, params, hint_, ...) {name, hint_},
+#define X0(name, sqlstate_, status_, hint_, message_)           {#name, hint_},
+    static const struct {
+        const char *condition, *hint;
+    } rows[] = {
+#include "base/errors.def"
+    };
+#undef X
+#undef XS
+#undef X0
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].condition, condition) == 0) return rows[i].hint;
+    return "";
+}
+
 /* Cut a text that vsnprintf filled to the last whole character and blank out its control characters. */
 static void tidy(char *text, size_t capacity, int wanted, bool lines) {
     size_t len = strlen(text);

@@ -59,6 +59,9 @@ silt_status error_from_errno(silt_error *err, int saved_errno, const char *call,
 #undef XS
 #undef X0
 
+/** The remedy that the rows of errors.def give for a condition; "" where they do not know it. For conditions that come as text. */
+const char *error_hint_of(const char *condition);
+
 #ifdef __cplusplus
 }
 #endif

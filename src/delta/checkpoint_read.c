@@ -826,7 +826,7 @@ silt_status checkpoint_read(const delta_env *env, str root, const delta_segment 
         silt_error why = {.status = SILT_OK};
         *out = (checkpoint_state){0};
         silt_status status = read_all(env, root, &now, a, out, &why), checked = SILT_OK;
-        bool another = log_fetch_met_another(&why), hopeless = status == SILT_CANCELLED || status == SILT_NO_MEMORY || status == SILT_NOT_FOUND;
+        bool another = store_met_another_version(&why), hopeless = status == SILT_CANCELLED || status == SILT_NO_MEMORY || status == SILT_NOT_FOUND;
         if (!hopeless) checked = check_parts(env, parts, now.n_checkpoint, another, a, &same, err);
         if (status == SILT_OK && checked == SILT_OK && same) return SILT_OK;
         checkpoint_state_release(out);

@@ -92,8 +92,13 @@ silt_status delta_table_source(const delta_snapshot *s, table_source **out, silt
  */
 silt_status delta_table_source_files(const delta_snapshot *s, const uint8_t *keep, table_source **out, silt_error *err) MUST_CHECK;
 
-/** Is the source (of any format) the table of the snapshot, in whatever version? Asked of store and folder: a source's location is a text for people, which a store's tables have as a URI. */
+/**
+ * Is the source (of any format) the table of the snapshot, in whatever version and by whatever name (s3 and s3a, a symlink)? By its folder, or by the table's id: a copy of the folder, which has the id too, is taken
+ * for it. A source's location is not asked, which is a text for people.
+ */
 bool delta_source_is_of(const table_source *t, const delta_snapshot *s);
+/** Are its files the snapshot's, numbered alike? Only where folder and version are the same. */
+bool delta_source_has_files_of(const table_source *t, const delta_snapshot *s);
 
 /**
  * What the log alone says about a predicate and the files of a source of delta_table_source: out_some[i] = 0: no row of file i is TRUE; out_all[i] = 1: every row is.

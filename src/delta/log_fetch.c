@@ -129,8 +129,6 @@ silt_status log_fetch_check(const delta_env *env, log_file *f, bool met_another,
     return SILT_OK;
 }
 
-bool log_fetch_met_another(const silt_error *why) { return strcmp(why->condition, "STORE_OBJECT_CHANGED") == 0; }
-
 static silt_status fetch_as_told(const delta_env *env, const log_file *f, const data_type *columns, const str *more, size_t n_more, arena *a, str *out, silt_error *err) {
     parquet_want *want;
     TRY(make_wants(f, 1, columns, more, n_more, a, &want, err));
@@ -146,7 +144,7 @@ static silt_status fetch_unlisted(const delta_env *env, log_file f, const data_t
         bool same;
         silt_error why = {.status = SILT_OK};
         silt_status status = fetch_as_told(env, &f, columns, more, n_more, a, out, &why);
-        bool another = log_fetch_met_another(&why);
+        bool another = store_met_another_version(&why);
         TRY(log_fetch_check(env, &f, another, a, &same, err));
         if (!same || another) continue;
         if (status != SILT_OK && err) *err = why;

@@ -28,12 +28,10 @@ bool log_fetch_may_be_rewritten(str path);
  * N.checkpoint.parquet and its parts are written again by whoever makes a checkpoint of that version, and reading one takes several reads. After the last of them: is it still the file that was listed? Then
  * all of them read it. What the cache keeps of a mixture stands under the tag of the old file, which nobody sees any more. Names that hold an identifier are written once and not looked at; nor is a file of which
  * all was kept before it was listed, since the listing told that it is that one still; nor where the store's answers told that each of them was of that version (store_proves_tags).
- * @param met_another  see log_fetch_met_another
+ * @param met_another  see store_met_another_version
  * @param f            becomes what is there now
  */
 silt_status log_fetch_check(const delta_env *env, log_file *f, bool met_another, arena *a, bool *same, silt_error *err) MUST_CHECK;
 #define LOG_REWRITES_MAX 8
-/** Is the error of a read (may be of none) that another version came than was listed? Then log_fetch_check is told so, and the reading begins anew. */
-bool log_fetch_met_another(const silt_error *why);
 
 #endif

@@ -161,6 +161,9 @@ static silt_status each_stats(stats_job *job, silt_error *err) {
     return thread_for(s->env->n_threads, s->n_views, stats_of_view, job, err);
 }
 
+/* The log was cleaned up, or the checkpoint written again since: a file without statistics is one that may hold anything. */
+static bool is_only_unknown(silt_status status, const silt_error *why) { return status == SILT_NOT_FOUND || (status == SILT_IO && store_met_another_version(why)); }
+
 typedef struct prune_job {
     const predicate *where;
     const size_t *first_file;
@@ -199,7 +202,7 @@ silt_status source_prune(const delta_source *t, const predicate *where, const pa
     silt_error why = {0};
     silt_status status = each_stats(&stats, &why);
     out->by_stats = job.dropped;
-    if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK; /* what could not be read stays kept */
+    if (status == SILT_OK || is_only_unknown(status, &why)) return SILT_OK; /* what could not be read stays kept */
     if (err) *err = why;
     return status;
 }
@@ -254,7 +257,7 @@ silt_status delta_files_matching(const table_source *base, const predicate *wher
     stats_job stats = {.t = t, .partitions = &partitions, .keep = pruned.keep, .fn = match_stats, .ctx = &job};
     silt_error why = {0};
     silt_status status = each_stats(&stats, &why);
-    if (status == SILT_OK || status == SILT_NOT_FOUND) return SILT_OK; /* what could not be read has no flag */
+    if (status == SILT_OK || is_only_unknown(status, &why)) return SILT_OK; /* what could not be read has no flag */
     if (err) *err = why;
     return status;
 }
@@ -348,11 +351,11 @@ silt_status source_bounds(const delta_source *t, column_path column, arena *a, b
     silt_error why = {0};
     silt_status status = each_stats(&stats, &why);
     pthread_mutex_destroy(&job.lock);
-    if (status != SILT_OK && job.certain) {
+    if (status != SILT_OK && job.certain && !is_only_unknown(status, &why)) {
         if (err) *err = why;
         return status;
     }
-    *out_certain = job.certain;
+    *out_certain = job.certain && status == SILT_OK;
     value none = {.type = type, .is_null = true};
     *out_min = job.any ? job.min : none;
     *out_max = job.any ? job.max : none;

@@ -290,7 +290,7 @@ static silt_status load_from(const delta_env *env, str root, int64_t hint, int64
 }
 
 /*
- * Of a remote table of which nothing is known: the listing from the beginning, and beside it the table's own hint with the listing from there on. Whichever is enough first ends the other. Logs are mostly short
+ * Of a remote table of which nothing is known: the listing from the beginning, and beside it the table's own hint with the listing from there on. The page is given up when the hint was enough. Logs are mostly short
  * enough for one page, and then nothing is left to ask for; the first page of a long one is a thousand files that nobody needs, which take their time.
  */
 typedef struct first_look {

@@ -180,10 +180,15 @@ static silt_status describe(delta_source *t, const delta_snapshot *s, silt_error
     return t->base.description.ptr && t->base.location.ptr ? SILT_OK : error_no_memory(err);
 }
 
+static bool is_at(const delta_snapshot *read, const delta_snapshot *s) { return read == s || (read->env->store == s->env->store && str_eq(read->root, s->root)); }
+
 bool delta_source_is_of(const table_source *t, const delta_snapshot *s) {
     if (!t || t->ops != &source_ops) return false;
-    const delta_snapshot *read = of(t)->snapshot;
-    return read == s || (read->env->store == s->env->store && str_eq(read->root, s->root));
+    return is_at(of(t)->snapshot, s) || str_eq(of(t)->snapshot->table->metadata.id, s->table->metadata.id);
+}
+
+bool delta_source_has_files_of(const table_source *t, const delta_snapshot *s) {
+    return t && t->ops == &source_ops && of(t)->snapshot->version == s->version && is_at(of(t)->snapshot, s);
 }
 
 static silt_status keep_files(delta_source *t, const delta_snapshot *s, const uint8_t *keep, silt_error *err) {

@@ -185,11 +185,9 @@ static silt_status stop(column_reader *r) {
     return SILT_CANCELLED;
 }
 
-/* Whoever writes a checkpoint of that version again may have its rows in another order. Removes have no statistics, which would be another file's. */
+/* Whoever writes a checkpoint of that version again may have its rows in another order. */
 static bool is_of_row(const column_reader *r, const arrow_column *path, int64_t i) {
-    const file_batch *b = r->f->b;
-    uint32_t row = row_at(r->f, r->k);
-    return !r->checks_paths || file_row_is_remove(&b->rows[row]) || str_eq(arrow_str(path, i), file_batch_path(b, row));
+    return !r->checks_paths || str_eq(arrow_str(path, i), file_batch_path(r->f->b, row_at(r->f, r->k)));
 }
 
 static silt_status take_columns(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array, silt_error *err) {

@@ -6,25 +6,37 @@
 
 #include "engine/internal.h"
 
-#ifndef ENGINE_DUCKDB_FILE /* found by the run-time path of whoever holds this code, as if it were linked; a sanitizer asks in our place, so its builds name the file */
-#define ENGINE_DUCKDB_FILE "libduckdb.so"
-#endif
+#define LIBRARY "libduckdb.so" /* found by the run-time path of whoever holds this code, as if it were linked */
 
 struct engine_duckdb_calls engine_duckdb;
 
+static bool is_of_same_library(const void *one, const void *other) {
+    Dl_info a, b;
+    return one && other && dladdr(one, &a) && dladdr(other, &b) && a.dli_fbase == b.dli_fbase;
+}
+
 /*
  * How it is bound: by its own symbols first, for otherwise each of 38,000 is looked for in every library of the program (some fifty) before it is found here, which takes twice as long. Not where malloc
- * is not the C library's (a preloaded allocator, a sanitizer): it would free by the one what it got from the other.
+ * is not the C library's, or operator new not libstdc++'s (a preloaded allocator, a sanitizer, a program's own): it would free by the one what it got from the other.
  */
 static int binding(void) {
-    Dl_info allocator, c_library;
-    bool one = dladdr((const void *)malloc, &allocator) && dladdr((const void *)gnu_get_libc_version, &c_library) && allocator.dli_fbase == c_library.dli_fbase;
-    return one ? RTLD_DEEPBIND : 0;
+    const void *operator_new = dlsym(RTLD_DEFAULT, "_Znwm");
+    bool ours = is_of_same_library((const void *)malloc, (const void *)gnu_get_libc_version) && (!operator_new || is_of_same_library(operator_new, dlsym(RTLD_DEFAULT, "__cxa_throw")));
+    return ours ? RTLD_DEEPBIND : 0;
+}
+
+static void *open_library(void) {
+    int how = RTLD_NOW | RTLD_LOCAL | binding();
+    void *library = dlopen(LIBRARY, how);
+#ifdef ENGINE_DUCKDB_FILE /* a sanitizer asks in our place, by its own run-time path */
+    if (!library) library = dlopen(ENGINE_DUCKDB_FILE, how);
+#endif
+    return library;
 }
 
 /* It is never closed: its threads may outlive the engine. */
 static silt_status load(silt_error *err) {
-    void *library = dlopen(ENGINE_DUCKDB_FILE, RTLD_NOW | RTLD_LOCAL | binding());
+    void *library = open_library();
     if (!library) return err_ENGINE_LIBRARY(err, str_of(dlerror()));
     struct engine_duckdb_calls found;
     /* POSIX lets a function's address be taken this way (dlsym), ISO C only by its bytes. */

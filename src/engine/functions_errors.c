@@ -23,7 +23,7 @@ static bool raised_by_silt(silt_error *err, const char *message, silt_status *ou
         silt_status status = strncmp(condition, "UNSUPPORTED", 11) == 0 ? SILT_UNSUPPORTED
                              : strcmp(condition, "INTERNAL_ERROR") == 0 ? SILT_INTERNAL
                                                                         : SILT_CONSTRAINT;
-        *out_status = error_set(err, status, condition, state, "", "%.*s", n, text);
+        *out_status = error_set(err, status, condition, state, error_hint_of(condition), "%.*s", n, text);
         return true;
     }
     return false;

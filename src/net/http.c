@@ -16,7 +16,7 @@
 
 #define PATIENCE_MAX_MS 30000
 #define POLL_MS     50 /* how late a cancellation may be noticed */
-#define POLL_OWN_MS 5  /* one of a request of its own: somebody waits for its end */
+#define POLL_OWN_MS 5  /* one that the request brings along: somebody may wait for its end */
 #define GIVE_UP_SILENT_MS 1000 /* of what nobody waits for any more */
 #define GIVE_UP_MS        5000
 #define TELL_AFTER_MS     1000

@@ -46,19 +46,19 @@ static silt_status columns_of(const op *o, relation *rows, const data_type *sche
     return ops_rows_bind(o, rows, all, schema->n_fields, e, out);
 }
 
-/* SELECT 1 FROM table WHERE NOT (constraint <=> TRUE) */
+/* SELECT 1 FROM table WHERE NOT (constraint is TRUE) */
 static silt_status violating_rows(const alter_run *run, table_source *source, query **out) {
     const op *o = run->o;
     const data_type *schema = run->target.schema;
     relation *rows;
     query *q;
-    expr *condition, *one = expr_literal_i64(o->a, 1), *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
+    expr *condition, *one = expr_literal_i64(o->a, 1);
     const field column = field_make(STR("one"), &type_int, false);
     const data_type *output = type_struct(o->a, &column, 1);
-    if (!one || !yes || !output) return error_no_memory(o->err);
+    if (!one || !output) return error_no_memory(o->err);
     TRY(ops_rows_of_source(o, source, false, STR_NULL, &rows));
     TRY(expr_parse(run->spec->expression, o->a, &condition, o->err));
-    TRY(ops_tree_call(o, "<=>", condition, yes, &condition));
+    TRY(ops_tree_is_true(o, condition, &condition));
     TRY(ops_tree_call(o, "not", condition, NULL, &condition));
     TRY(columns_of(o, rows, schema, condition, &condition));
     if (condition->is_aggregate) return err_INVALID_WHERE_CONDITION(o->err, run->spec->expression);

@@ -1,6 +1,7 @@
 /*
  * What every written row must satisfy, as a query around the rows: CASE WHEN one check is violated OR another THEN raise ELSE column END instead of the first column, which is always
- * written, so that no row passes without it. Each row is judged in this order, which is Spark's, and what is raised is the first violation of the first such row:
+ * written, so that no row passes without it. Each row is judged in this order, which is Spark's, and what is raised is the first violation of the first such row (of some thousand rows that are looked at together; an
+ * expression that itself fails for one of them comes first):
  *
  *   CHECK             delta.constraints.*: must be TRUE, NULL violates (PROTOCOL.md "CHECK Constraints")
  *   NOT NULL          columns and fields reachable through structs; a null parent violates the NOT NULL of its child; with them the older delta.invariants ("Column Invariants")
@@ -206,11 +207,11 @@ static silt_status add_constraint(checks *c, str name, str text, expr *holds) {
 
 static silt_status check_constraint(checks *c, str name, str text) {
     const op *o = c->o;
-    expr *constraint, *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
+    expr *constraint;
     str shown = arena_printf(o->a, "(%.*s)", STR_ARG(text));
-    if (!yes || str_is_null(shown)) return error_no_memory(o->err);
+    if (str_is_null(shown)) return error_no_memory(o->err);
     TRY(parse_constraint(o, text, &constraint));
-    TRY(ops_tree_call(o, "<=>", constraint, yes, &constraint));
+    TRY(ops_tree_is_true(o, constraint, &constraint));
     return add_constraint(c, name, shown, constraint);
 }
 

@@ -43,6 +43,8 @@ silt_status ops_rows_of_source(const op *o, table_source *source, bool row_ids, 
 silt_status ops_tree_call(const op *o, const char *function, expr *x, expr *y, expr **out) MUST_CHECK; /**< y may be NULL */
 /** CASE WHEN args[0] THEN args[1] … ELSE otherwise END; the caller fills in the branches. */
 silt_status ops_tree_case(const op *o, size_t n_branches, expr *otherwise, expr **out) MUST_CHECK;
+/** Is the condition TRUE, and not FALSE or NULL? As a CASE, in which AND and OR end as soon as they know: `d = 0 OR n / d < 9` raises nothing, which as a value it would. */
+silt_status ops_tree_is_true(const op *o, expr *condition, expr **out) MUST_CHECK;
 silt_status ops_tree_cast(const op *o, expr *e, const data_type *to, expr **out) MUST_CHECK;
 silt_status ops_tree_field(const op *o, expr *e, str name, expr **out) MUST_CHECK;
 /** item -> args[0]: the caller fills in the body over *out_item; lambdas inside one another have different depths. */

@@ -31,8 +31,7 @@ static bool note_reference(void *ctx, relation *r) {
     const table_source *s = r->kind == REL_TABLE ? r->source : NULL;
     if (!delta_source_is_of(s, n->snapshot)) return true;
     if (r->travel.version || r->travel.timestamp) return true;
-    bool other_version = s->version != delta_snapshot_version(n->snapshot); /* its files are not numbered as the snapshot's */
-    if (other_version || !r->where || r->where->kind == PRED_UNKNOWN || r->where->kind == PRED_TRUE) delta_txn_read_whole_table(n->txn);
+    if (!delta_source_has_files_of(s, n->snapshot) || !r->where || r->where->kind == PRED_UNKNOWN || r->where->kind == PRED_TRUE) delta_txn_read_whole_table(n->txn);
     else n->status = note_files(n, s, r->where);
     return n->status == SILT_OK;
 }

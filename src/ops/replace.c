@@ -231,16 +231,15 @@ silt_status replace_begin(replace_run *r, query **source) {
 
 /* ---- rows ---- */
 
-/* Every new row must be one that the condition means: CASE WHEN NOT (condition <=> TRUE) THEN raise ELSE column END around the first column. */
+/* Every new row must be one that the condition means: CASE WHEN NOT (condition is TRUE) THEN raise ELSE column END around the first column. */
 static silt_status check_rows(const replace_run *r, const data_type *schema, query *q, query **out) {
     const op *o = r->o;
     relation *rows;
     silt_error mismatch;
     str *names = ARENA_ARRAY(o->a, schema->n_fields + 1, str);
     size_t *all = ARENA_ARRAY(o->a, schema->n_fields + 1, size_t);
-    expr **items = ARENA_ARRAY(o->a, schema->n_fields + 1, expr *), *raise, *holds, *first, *choice,
-         *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0});
-    if (!names || !all || !items || !yes) return error_no_memory(o->err);
+    expr **items = ARENA_ARRAY(o->a, schema->n_fields + 1, expr *), *raise, *holds, *first, *choice;
+    if (!names || !all || !items) return error_no_memory(o->err);
     for (size_t i = 0; i < schema->n_fields; i++) names[i] = schema->fields[i].name, all[i] = i;
     TRY(ops_rows_over(o, q, names, &rows));
     rows->alias = r->target.reference->alias.ptr ? r->target.reference->alias
@@ -248,7 +247,7 @@ static silt_status check_rows(const replace_run *r, const data_type *schema, que
     for (size_t i = 0; i < schema->n_fields; i++) TRY(ops_rows_column(o, rows, i, &items[i]));
     (void)err_DELTA_REPLACE_WHERE_MISMATCH(&mismatch, r->predicate);
     TRY(ops_tree_raise(o, &mismatch, &raise));
-    TRY(ops_tree_call(o, "<=>", r->check, yes, &holds));
+    TRY(ops_tree_is_true(o, r->check, &holds));
     TRY(ops_tree_call(o, "not", holds, NULL, &holds));
     TRY(ops_rows_name(o, rows, 0, &first));
     TRY(ops_tree_case(o, 1, first, &choice));

@@ -25,6 +25,15 @@ silt_status ops_tree_case(const op *o, size_t n_branches, expr *otherwise, expr 
     return SILT_OK;
 }
 
+silt_status ops_tree_is_true(const op *o, expr *condition, expr **out) {
+    expr *yes = expr_literal(o->a, (value){.type = &type_boolean, .as.boolean = true}, (source_span){0, 0}), *no = expr_literal(o->a, (value){.type = &type_boolean}, (source_span){0, 0});
+    if (!yes || !no) return error_no_memory(o->err);
+    TRY(ops_tree_case(o, 1, no, out));
+    (*out)->args[0] = condition;
+    (*out)->args[1] = yes;
+    return SILT_OK;
+}
+
 silt_status ops_tree_cast(const op *o, expr *e, const data_type *to, expr **out) {
     expr *cast;
     TRY(tree_node(o, EXPR_CAST, 1, &cast));

@@ -221,6 +221,13 @@ static silt_status latest_snapshot(session *s, const delta_env *env, str root, d
     return SILT_OK;
 }
 
+void session_forget_snapshots(session *s) {
+    for (size_t i = 0; i < SNAPSHOT_CACHE_SIZE; i++) {
+        delta_snapshot_release(s->cache[i].snapshot);
+        s->cache[i] = (cached_snapshot){0};
+    }
+}
+
 const delta_snapshot *run_pinned(const run *r, const store *st, str root) {
     for (size_t i = 0; i < r->n_pinned; i++)
         if (r->pinned[i].store == st && str_eq(r->pinned[i].root, root)) return r->pinned[i].snapshot;

@@ -83,6 +83,8 @@ silt_status need_delta(const resolved_table *t, const char *statement_name, silt
 silt_status open_delta(run *r, const relation *rel, const char *statement_name, resolved_table *t, delta_snapshot **out, silt_error *err) MUST_CHECK;
 /** The version of a table that this statement has read as the newest, or NULL; lives as long as the statement. */
 const delta_snapshot *run_pinned(const run *r, const store *st, str root);
+/** Tables that were read before are read from their logs' beginning by the next statement. */
+void session_forget_snapshots(session *s);
 silt_status session_env(session *s, store *st, delta_env **out, silt_error *err) MUST_CHECK;
 silt_status session_need_engine(session *s, silt_error *err) MUST_CHECK;
 /** db and name of a catalog reference (1 to 3 parts). */

@@ -31,7 +31,7 @@ out:
 
 void session_close(session *s) {
     if (!s) return;
-    for (size_t i = 0; i < SNAPSHOT_CACHE_SIZE; i++) delta_snapshot_release(s->cache[i].snapshot);
+    session_forget_snapshots(s);
     catalog_close(s->catalog);
     engine_close(s->engine);
     arena_free(s->a);
@@ -126,6 +126,7 @@ silt_status session_run_once(session *s, str text, const statement_parameters *p
     *out = result;
     return SILT_OK;
 out:
+    if (status == SILT_IO && err && store_met_another_version(err)) session_forget_snapshots(s); /* to be read anew by whoever tries again */
     statement_result_free(result);
     return status;
 }

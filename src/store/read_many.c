@@ -47,6 +47,8 @@ silt_status store_read_many(store *s, store_range *ranges, size_t n, const store
     return thread_for(o->in_flight > 0 ? o->in_flight : store_parallel(s), n, read_nth, &m, err);
 }
 
+bool store_met_another_version(const silt_error *why) { return strcmp(why->condition, "STORE_OBJECT_CHANGED") == 0; }
+
 bool store_proves_tags(store *s) { return s->ops->proves_tags && s->ops->proves_tags(s); }
 
 int store_parallel(const store *s) { return s->ops->parallel > 0 ? s->ops->parallel : s->ops->local_ranges ? REMOTE_PARALLEL : DEFAULT_PARALLEL; }

@@ -105,6 +105,9 @@ typedef struct store_sparse {
     store_present *present; /**< may be NULL. Out: what of it was there before this call, for as long as its path; a store that keeps no parts leaves it alone */
 } store_sparse;
 
+/** STORE_OBJECT_CHANGED: another version of a file was met than the one that was asked for. */
+bool store_met_another_version(const silt_error *why);
+
 /** What a back end implements. Every slot must exist unless its comment says otherwise. */
 typedef struct store_ops {
     const char *name; /**< "local", "memory", "fault", … */

@@ -45,16 +45,13 @@ static void round_add(fetch_round *r, size_t want, const store_span *spans, size
     r->files[r->count++] = (store_sparse){.path = w->path, .size_bytes = w->size_bytes, .tag = w->tag, .spans = spans, .n_spans = n_spans, .proves_tag = w->proves_tag, .present = &w->present};
 }
 
-/* Then a size that is asked for anew would be that of another version than the caller knows of. */
-static bool is_another_version(const silt_error *why) { return strcmp(why->condition, "STORE_OBJECT_CHANGED") == 0; }
-
 static silt_status round_run(fetch_round *r, size_t *out_failed, silt_error *err) {
     size_t failed = r->count;
     silt_error why = {0};
     silt_status status;
     for (;;) {
         status = store_local_ranges(r->s, r->files, r->count, r->cancel, r->a, r->paths, &failed, &why);
-        if (status != SILT_IO || failed >= r->count || r->files[failed].size_bytes < 0 || is_another_version(&why)) break;
+        if (status != SILT_IO || failed >= r->count || r->files[failed].size_bytes < 0 || store_met_another_version(&why)) break; /* a size that is asked for anew would be that of another version than the caller knows of */
         r->files[failed].size_bytes = r->wants[r->index[failed]].size_bytes = -1; /* perhaps it is only shorter than the log says */
         r->files[failed].n_spans = 0;
         r->wants[r->index[failed]].whole = true;

@@ -285,6 +285,7 @@ def as_nobody():
     for line in listed.splitlines():
         path = line.split("=>")[-1].strip().split(" ")[0]
         if path.startswith("/") and not path.startswith(("/lib", "/usr/lib")): shutil.copyfile(os.path.realpath(path), os.path.join(here, line.strip().split(" ")[0]))
+    shutil.copyfile(os.path.join(os.path.dirname(os.path.realpath(SILT)), "..", "lib", "silt", "libduckdb.so"), here + "/libduckdb.so")
     shutil.copyfile(SILT, here + "/silt")
     os.chmod(here + "/silt", 0o755)
     prefix = (*NOBODY, "env", "LD_LIBRARY_PATH=" + here, "sh", "-c", 'shift; exec "%s/silt" "$@"' % here, "sh")

@@ -120,14 +120,22 @@ static bool is_one_of(str code, const char *const *codes, size_t n) {
 }
 
 /*
- * "Try again", says the service of an unconditional put beside another of that key; versitygw says "is a directory" where two first files of one folder come at once. A conditional put's 409 is is_unsettled's.
+ * "Try again", says the service of an unconditional put beside another of that key; versitygw says "is a directory" where two first files of one folder come at once. A conditional put's 409 is is_unsettled's, and a
+ * commit by the only writer must not follow another writer's blindly.
  */
+#define ABORTED_PAUSE_NS 100000000L /* of three tries */
+
 static bool is_aborted(const http_request *q, const http_response *r, arena *a) {
+    static const char *const conditions[] = {"If-None-Match", "x-goog-if-generation-match"};
     static const char *const aborted[] = {"OperationAborted", "ExistingObjectIsDirectory"};
     s3_fault f = {STR_NULL, STR_NULL, STR_NULL};
     for (size_t i = 0; i < q->n_headers; i++)
-        if (str_eq_fold(q->headers[i].name, STR("If-None-Match"))) return false;
-    return strcmp(q->method, "PUT") == 0 && q->repeatable && s3_fault_parse(r->body, a, &f) && is_one_of(f.code, aborted, ARRAY_LEN(aborted));
+        for (size_t c = 0; c < ARRAY_LEN(conditions); c++)
+            if (str_eq_fold(q->headers[i].name, str_of(conditions[c]))) return false;
+    bool ours = strcmp(q->method, "PUT") == 0 && q->repeatable && str_find(q->url, STR("/_delta_log/")) == SIZE_MAX;
+    if (!ours || !s3_fault_parse(r->body, a, &f) || !is_one_of(f.code, aborted, ARRAY_LEN(aborted))) return false;
+    nanosleep(&(struct timespec){.tv_nsec = ABORTED_PAUSE_NS}, NULL);
+    return true;
 }
 
 /*

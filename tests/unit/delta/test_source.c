@@ -65,10 +65,15 @@ static void a_source_knows_its_table(void **state) {
     str log = log_text(f, START);
     assert_int_equal(store_put(f->store, STR("/u/_delta_log/00000000000000000000.json"), log, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
     assert_int_equal(delta_snapshot_load(&f->env, STR("/u"), DELTA_LATEST, &other, &f->err), SILT_OK);
-    assert_false(delta_source_is_of(t, other)); /* another folder */
+    assert_true(delta_source_is_of(t, other)); /* another name of it, or a copy */
+    assert_true(delta_source_has_files_of(t, newest));
+    assert_false(delta_source_has_files_of(t, first));
+    assert_false(delta_source_has_files_of(t, other));
+    assert_false(delta_source_has_files_of(NULL, newest));
     store *box;
     assert_int_equal(store_memory_open(1000, &box, NULL), SILT_OK);
-    assert_int_equal(store_put(box, STR("/t/_delta_log/00000000000000000000.json"), log, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
+    str stranger = log_text(f, PROTOCOL_12 "{'metaData':{'id':'another','format':{'provider':'parquet','options':{}},'schemaString':'" SCHEMA(FIELD("a", "long")) "','partitionColumns':[],'configuration':{}}}\n");
+    assert_int_equal(store_put(box, STR("/t/_delta_log/00000000000000000000.json"), stranger, STORE_PUT_IF_ABSENT, NULL), SILT_OK);
     delta_env env = {.store = box};
     assert_int_equal(delta_snapshot_load(&env, LOG_ROOT, DELTA_LATEST, &elsewhere, &f->err), SILT_OK);
     assert_false(delta_source_is_of(t, elsewhere)); /* the same folder of another store */

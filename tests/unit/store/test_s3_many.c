@@ -271,7 +271,7 @@ static void tags_of_another_kind_prove_nothing(void **state) {
     open_store(w);
     w->fake->tag = "other";
     while (read_tagged(w, 1) != SILT_OK) refused++;
-    assert_int_equal(refused, 12);
+    assert_int_equal(refused, 6);
     assert_range(w, 0);
     assert_false(store_proves_tags(w->s));
 }

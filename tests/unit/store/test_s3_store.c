@@ -212,6 +212,8 @@ static void an_aborted_put_is_tried_again(void **state) {
     w->fake->aborts = 2;
     assert_int_equal(store_put(w->s, STR("/t/f"), STR("x"), STORE_PUT_REPLACE, &w->err), SILT_OK);
     assert_object(w, "t/f", "x");
+    w->fake->aborts = 1; /* a commit by the only writer, beside another one who is none: that one's would be overwritten */
+    assert_int_equal(store_put(w->s, STR(LOG "00000000000000000009.json"), STR("x"), STORE_PUT_REPLACE, &w->err), SILT_IO);
     w->fake->aborts = 100;
     assert_int_equal(store_put(w->s, STR("/t/f"), STR("y"), STORE_PUT_REPLACE, &w->err), SILT_IO);
     assert_object(w, "t/f", "x");
