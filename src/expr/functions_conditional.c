@@ -50,7 +50,7 @@ static silt_status bind_decode(binder *b, expr *e) {
 }
 
 static const function_row rows[] = {
-    CUSTOM("if", NULL, "any, any, any -> custom", 0, bind_if, NULL, "Second argument where the first is true, else the third"),
+    CUSTOM("if", NULL, "any, any, any -> custom", 0, bind_if, NULL, "Second argument where the first, a condition, is true, else the third"),
     {.name = "coalesce",
      .signature = "same, same* -> same",
      .sql = "coalesce($*)",
@@ -68,13 +68,13 @@ static const function_row rows[] = {
      .flags = FN_NULLABLE,
      .sql = "greatest($*)",
      .bind = bind_extreme,
-     .doc = "Greatest argument, nulls left out"},
+     .doc = "Greatest argument of one type (strings with strings alone), nulls left out"},
     {.name = "least",
      .signature = "any, any, any* -> custom",
      .flags = FN_NULLABLE,
      .sql = "least($*)",
      .bind = bind_extreme,
-     .doc = "Least argument, nulls left out"},
+     .doc = "Least argument of one type (strings with strings alone), nulls left out"},
     SCALAR_F("nanvl", NULL, "double, double -> double", FN_NULLABLE, "CASE WHEN isnan($1) THEN $2 ELSE $1 END",
              "Second argument where the first is NaN"),
     SCALAR_F("isnan", NULL, "double -> bool", FN_NEVER_NULL, "coalesce(isnan($1), false)", "Is it NaN"),

@@ -119,7 +119,7 @@ static const function_row rows[] = {
     SCALAR("input_file_name", NULL, "-> string", "''", "Empty; use _metadata.file_path"),
     CUSTOM("raise_error", NULL, "string -> custom", FN_VOLATILE, bind_raise, print_raise, "Raises an error with the text"),
     CUSTOM("assert_true", NULL, "any, string? -> custom", FN_VOLATILE, bind_assert, print_assert,
-           "Raises an error unless it is true"),
+           "Raises an error unless the first argument, a condition, is true"),
     CUSTOM("boolean", "tinyint smallint int bigint float double decimal date timestamp binary string", "any -> custom", 0,
            bind_type_call, NULL, "CAST to the type of that name"),
 };

@@ -190,11 +190,11 @@ class Renames:
         self.names = set()
 
     def not_run(self, sql, why):
-        """Does the statement, or the one that made it fail so, ask for such a rename?"""
-        words = re.findall(r"\w+", sql)
-        if why and "RENAME_IN_OBJECT_STORE" in why:
-            self.names |= {words[2], words[-1]}
-        return bool(self.names & set(words))
+        """Did the statement fail because it asks for such a rename, or for a table that one would have made?"""
+        rename = re.match(r"\s*ALTER\s+TABLE\s+(\S+)\s+RENAME\s+TO\s+(\S+)", sql, re.I)
+        if why and rename and "RENAME_IN_OBJECT_STORE" in why:
+            self.names |= {name.strip("`").split(".")[-1] for name in rename.groups()}
+        return why is not None and bool(self.names & set(re.findall(r"\w+", sql)))
 
 
 def main():

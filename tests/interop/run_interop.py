@@ -711,6 +711,8 @@ def main():
     ap.add_argument("--jobs", type=int, default=2, help="areas and cases at a time; with --store always one")
     ap.add_argument("--keep", action="store_true", help="leave the tables")
     a = ap.parse_args()
+    unknown = [s for s in (a.store or "").split(",") if s and s not in store_cases.remote.FOUR]
+    if unknown: ap.error("no store is named %s" % ", ".join(unknown))
     binary = os.environ.get("SILT") or os.path.join(HERE, "..", "..", "build", "silt")
     if binary != "spark" and not os.access(binary, os.X_OK):
         print("not ok interop: no executable at %s" % binary)

@@ -161,13 +161,8 @@ static silt_status azure_request(object_store *o, object_verb verb, str key, htt
     return str_is_null(out->url) ? error_no_memory(err) : SILT_OK;
 }
 
-/* Listings tell the same tag without them. */
-static str without_quotes(str tag) {
-    bool quoted = tag.len >= 2 && tag.ptr[0] == '"' && tag.ptr[tag.len - 1] == '"';
-    return quoted ? str_slice(tag, 1, tag.len - 1) : tag;
-}
-
-static str azure_tag_of(const http_response *r) { return without_quotes(http_header_get(r, "etag")); }
+/* Listings tell the same tag without quotes. */
+static str azure_tag_of(const http_response *r) { return tag_without_quotes(http_header_get(r, "etag")); }
 
 static silt_status azure_parse_info(object_store *o, const http_response *r, arena *a, object_info *out, silt_error *err) {
     (void)a;

@@ -136,11 +136,9 @@ typedef enum tag_verdict { TAG_RIGHT, TAG_OTHER } tag_verdict;
 
 static str without_weakness(str tag) { return str_starts_with(tag, STR("W/")) ? str_slice(tag, 2, tag.len) : tag; }
 
-static str without_quotes(str tag) { return tag.len >= 2 && tag.ptr[0] == '"' && tag.ptr[tag.len - 1] == '"' ? str_slice(tag, 1, tag.len - 1) : tag; }
-
 /* What something between has made of it: W/"x", "x-gzip". */
 static bool is_spelt_otherwise(str tag, str wanted) {
-    return str_starts_with(without_quotes(without_weakness(tag)), without_quotes(without_weakness(wanted)));
+    return str_starts_with(tag_without_quotes(without_weakness(tag)), tag_without_quotes(without_weakness(wanted)));
 }
 
 /* Where nothing is asked for, or answers tell nothing, all is right. */

@@ -180,6 +180,8 @@ silt_status object_error_without(object_store *o, const http_response *r, const 
 silt_status object_bad_answer(object_store *o, const char *what, const char *why, silt_error *err) MUST_CHECK;
 static inline bool http_is_ok(const http_response *r) { return r->status >= 200 && r->status < 300; }
 
+/** A tag as it is between its quotes, where it has some. */
+str tag_without_quotes(str tag);
 /** "Sun, 06 Nov 1994 08:49:37 GMT" and "1994-11-06T08:49:37.123Z" to ms since the epoch; false when malformed. */
 bool http_date_parse(str text, int64_t *out_ms);
 bool rfc3339_parse(str text, int64_t *out_ms);

@@ -1,4 +1,4 @@
-/* The dates of services' answers and of HTTP's headers. */
+/* The dates and tags of services' answers and of HTTP's headers. */
 #include <stdio.h>
 
 #include "base/time.h"
@@ -41,3 +41,5 @@ void http_date_write(int64_t now_ms, char out[32]) {
     snprintf(out, 32, "%s, %02d %s %04d %02d:%02d:%02d GMT", days_of_week[days % 7], day, months[month - 1], (int)(year % 10000), (int)(of_day / 3600), (int)(of_day / 60 % 60),
              (int)(of_day % 60));
 }
+
+str tag_without_quotes(str tag) { return tag.len >= 2 && tag.ptr[0] == '"' && tag.ptr[tag.len - 1] == '"' ? str_slice(tag, 1, tag.len - 1) : tag; }
